@@ -15,7 +15,7 @@ from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_row
 from flowcabal_tui.cli.trusting import print_brought
 from flowcabal_tui.domain.errors import UnknownName
-from flowcabal_tui.domain.text import clean, unbroken
+from flowcabal_tui.domain.text import clean, clean_line, unbroken
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
@@ -257,7 +257,9 @@ async def restore_command(arguments: Namespace) -> int:
     remember_project(arguments.project.expanduser())
     say(
         _("Restored {name}, as it was on {at}, in {folder}.").format(
-            name=manifest.name, at=manifest.made.astimezone().strftime("%Y-%m-%d %H:%M"), folder=arguments.project
+            name=clean_line(manifest.name),
+            at=manifest.made.astimezone().strftime("%Y-%m-%d %H:%M"),
+            folder=arguments.project,
         )
     )
     async with await Project.open(arguments.project, read_only=True) as project:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation, OutputId
 from flowcabal_tui.domain.model_calls import UsageRecord
@@ -133,6 +133,8 @@ TaskKind = Literal["mirror", "index", "entities", "story", "l1", "l0", "profile"
 TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 BY_RULE: tuple[TaskKind, ...] = ("mirror", "index", "entities")
 """Steps that call no model."""
+LONGEST_WAIT: Final = 300.0
+"""The most seconds that a step waits before its next try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,10 @@ class BackgroundTask:
     not_before: float = 0.0
     job: str = ""
     pinned: Generation | None = None
+
+    def is_due(self, now: float) -> bool:
+        """True when it may begin; a time that is farther off than any wait is of a clock that was wrong."""
+        return not now < self.not_before <= now + LONGEST_WAIT
 
 
 @dataclass(frozen=True, slots=True)

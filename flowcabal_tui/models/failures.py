@@ -186,7 +186,10 @@ def require_address(url: str) -> None:
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Seconds that the provider asks to wait (RFC 9110, 10.2.3: a number or a date); None if it does not."""
+    """Seconds that the provider asks to wait (RFC 9110, 10.2.3: a number or a date); None if it does not.
+
+    A date is compared with that of the answer, if it has one: the clock of this machine may be wrong.
+    """
     try:
         if "retry-after-ms" in headers:
             seconds = float(headers["retry-after-ms"]) / 1000
@@ -195,10 +198,15 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
             if re.fullmatch(r"\s*[0-9.]+\s*", value):
                 seconds = float(value)
             else:
-                seconds = email.utils.parsedate_to_datetime(value).timestamp() - (time.time() if now is None else now)
+                sent = _seconds(headers["date"]) if "date" in headers else time.time() if now is None else now
+                seconds = _seconds(value) - sent
     except (ValueError, TypeError, OverflowError):
         return None
     return max(0.0, seconds) if seconds < 1e10 else None
+
+
+def _seconds(date: str) -> float:
+    return email.utils.parsedate_to_datetime(date).timestamp()
 
 
 def _host(base_url: str) -> str:

@@ -186,10 +186,11 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[DoctorFinding]:
             place = chosen.api_key_env or chosen.secret
             yield DoctorFinding(clean_line(table), "failed", _("no key"), _("Set {name}.").format(name=place))
     try:
-        project = await Project.open(folder, knowledge=False, trust=trust)
-    except ProjectLocked as error:
-        yield DoctorFinding(_("database"), "note", error.title, error.detail)
-        project = await Project.open(folder, read_only=True, trust=trust)
+        try:
+            project = await Project.open(folder, knowledge=False, trust=trust)
+        except ProjectLocked as error:
+            yield DoctorFinding(_("database"), "note", error.title, error.detail)
+            project = await Project.open(folder, read_only=True, trust=trust)
     except FlowCabalError as error:
         yield DoctorFinding(_("database"), "failed", error.title, error.advice)
         return

@@ -167,9 +167,13 @@ class Store:
             writer = Writer(connection, durability, OpenFile(file, connection) if has_log else None)
             store = cls(Database(await Readers.open(file), writer), file, clock, language, lock)
             undo.pop_all()
-        with contextlib.suppress(DiskFull):  # interrupted runs wait for more space; the book can be read meanwhile
-            await store.outbox.reset_running()
-            await store.conversations.begin()
+        try:
+            with contextlib.suppress(DiskFull):  # interrupted runs wait for more space; the book can be read meanwhile
+                await store.outbox.reset_running()
+                await store.conversations.begin()
+        except BaseException:  # cut off or failed, the file is let go
+            await store.close()
+            raise
         return store
 
     def __getattr__(self, name: str) -> object:

@@ -28,21 +28,23 @@ def write(path: Path, pack: Pack) -> None:
     import zipfile  # here and below: a book is opened sooner without
 
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_TREE, pack.tree)
-        archive.writestr(MANIFEST, pack.known)
+        for name, content in ((_TREE, pack.tree), (MANIFEST, pack.known)):
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # the clock may be before 1980
 
 
 def read(path: Path) -> Pack:
     """Reads a pack. Raises KnowledgeError for a file that is not a pack."""
+    import lzma
     import zipfile
     import zlib
 
+    unreadable = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, UnicodeDecodeError)
     try:
         with zipfile.ZipFile(path) as archive:
             if any(archive.getinfo(name).file_size > _MOST_BYTES for name in (_TREE, MANIFEST)):
                 raise unfit(_("It is too large."))
             return Pack(archive.read(_TREE), archive.read(MANIFEST).decode("utf-8", "replace"))
-    except (OSError, KeyError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (OSError, KeyError, *unreadable, RuntimeError) as error:
         raise unfit(str(error)) from error  # RuntimeError: encrypted
 
 

@@ -253,6 +253,17 @@ def test_doctor_names_keys_and_ids_of_the_screen_that_do_not_exist(call: Call, o
     assert "Did you mean run.start?" in told.out and "run.stop is set to f99" in told.out
 
 
+def test_doctor_goes_on_when_the_project_is_open_elsewhere_and_damaged(demo: Path, call: Call) -> None:
+    (demo / ".flowcabal" / "project.db").write_bytes(b"not a database, surely" * 500)
+    lock = ProjectLock(demo / ".flowcabal" / "lock", datetime(2026, 1, 1, tzinfo=UTC))
+    try:
+        ill = call("doctor", demo)
+    finally:
+        lock.release()
+    assert ill.code == 1
+    assert "note database" in ill.out and "FAIL database" in ill.out and "flowcabal-tui rescue" in ill.out
+
+
 def test_doctor_looks_at_the_disk_of_the_project(demo: Path, call: Call) -> None:
     out = call("doctor", demo).out
     assert any(line.endswith("MiB") and str(demo) in line for line in out.splitlines())

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import sqlite3
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
@@ -118,6 +119,17 @@ def test_a_backup_is_restored_elsewhere(demo: Path, call: Call, tmp_path: Path) 
     assert chapters(call, tmp_path / "again") == chapters(call, demo)
     assert call("restore", tmp_path / "book.zip", tmp_path / "again").code == 1
     assert call("rebuild", tmp_path / "again", "--what", "index").code == 0
+
+
+def test_the_name_in_a_backup_is_one_line(demo: Path, call: Call, tmp_path: Path) -> None:
+    call("backup", demo, tmp_path / "book.zip")
+    with zipfile.ZipFile(tmp_path / "book.zip") as source, zipfile.ZipFile(tmp_path / "other.zip", "w") as sink:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "manifest.json":
+                content = json.dumps(json.loads(content) | {"name": "a\nIt is trusted."}).encode()
+            sink.writestr(name, content)
+    assert "\nIt is trusted" not in call("restore", tmp_path / "other.zip", tmp_path / "again").out
 
 
 KEEP = ("quick-draft", "--chapter", 7, "--decide", "draft=approve", "--keep", "draft", "--wait")

@@ -16,7 +16,7 @@ ONE, TWO = ChapterId("one"), ChapterId("two")
 
 
 def days(**words: int) -> tuple[WritingDay, ...]:
-    """`d3=500`: so many words by hand three days ago."""
+    """`d3=500`: so many words by hand three days ago; `d-1`: tomorrow, by a clock that was wrong."""
     return tuple(WritingDay(TODAY - timedelta(days=int(name[1:])), hand=n, saves=1) for name, n in words.items())
 
 
@@ -34,6 +34,11 @@ def test_a_day_is_the_writers_own(at, begins, zone, day):
     assert day_of(at, begins, zone) == date(2026, 3, day)
     begun = start_of(date(2026, 3, day), begins, zone)
     assert begun <= at < begun + timedelta(days=1)
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+00:00"])
+def test_a_time_at_the_end_of_the_calendar_has_a_day(at):
+    assert day_of(datetime.fromisoformat(at), 4, UTC).year in (1, 9999)
 
 
 def test_a_day_of_summer_time_begins_at_its_own_hour():
@@ -63,6 +68,8 @@ def test_hand_and_model_are_counted_apart_and_what_another_program_wrote_is_by_h
         ({"d2": 5, "d1": -5}, 2, 2),
         ({"d9": 5, "d8": 5, "d7": 5, "d2": 5}, 0, 3),
         ({"d9": 5, "d8": 5, "d0": 5}, 1, 2),
+        ({"d1": 5, "d0": 5, "d-26000": 5}, 2, 2),
+        ({"d1": 5, "d0": 5, "d-1": 5}, 2, 3),
     ],
 )
 def test_a_streak_ends_when_a_whole_day_is_without_writing(written, streak, longest):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 import zipfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -90,3 +91,9 @@ def test_the_reader_gives_the_book_back(
     assert [(one.volume, one.title) for one in preview.chapters] == [(one.volume, one.title) for one in chapters]
     assert [one.text.split() for one in preview.chapters] == [one.text.split() for one in chapters]
     assert preview.report.rule == "headings"
+
+
+def test_a_book_is_exported_while_the_clock_is_before_1980(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = docx(EN, FLAT)
+    monkeypatch.setattr("time.localtime", lambda *_seconds: time.struct_time((1970, 1, 1, 0, 0, 0, 3, 1, 0)))
+    assert docx(EN, FLAT) == made

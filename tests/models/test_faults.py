@@ -26,7 +26,7 @@ from flowcabal_tui.domain.model_calls import (
 )
 from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.models.backoff import Backoff
-from flowcabal_tui.models.failures import Failures
+from flowcabal_tui.models.failures import Failures, retry_after
 from flowcabal_tui.models.http_model import HttpModel
 from tests.faultserver import PROSE, FaultServer
 from tests.models.calls import REQUEST, events_of, text_of
@@ -251,6 +251,13 @@ async def test_a_wait_longer_than_max_wait_is_an_error_that_says_how_long(
     assert error.fault is ModelFault.RATE_LIMIT
     assert error.retry_after is not None and error.retry_after >= 90
     assert waits.seconds == []
+
+
+@pytest.mark.parametrize("clock", [0.0, 4_000_000_000.0])
+def test_a_date_to_wait_for_is_compared_with_the_date_of_the_answer(clock: float) -> None:
+    """The clock of a laptop whose battery was empty says 1970, and the provider 2026."""
+    until, sent = "Wed, 04 Mar 2026 12:00:07 GMT", "Wed, 04 Mar 2026 12:00:00 GMT"
+    assert retry_after({"retry-after": until, "date": sent}, clock) == 7
 
 
 @pytest.mark.parametrize("asked", ["soon", "-5", "nan", "1e400"])

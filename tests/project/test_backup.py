@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import stat
+import time
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -29,6 +30,7 @@ from flowcabal_tui.settings.project_file import (
     save_project,
 )
 from flowcabal_tui.store import Store
+from flowcabal_tui.viking.pack import Pack, read, write
 
 MADE = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -219,6 +221,8 @@ def trigger(members: Members, _manifest: object) -> None:
         (lambda members, _: members.pop("prompts/curator.l1.md"), False),
         (lambda _members, manifest: manifest.update(form="other/1"), True),
         (lambda _members, manifest: manifest.pop("made"), True),
+        (lambda members, _: members.update({"flowcabal.toml": b"\xff[["}), True),
+        (lambda members, _: members.update({"project.db": b""}), True),
         (spoil_database, True),
         (trigger, True),
     ],
@@ -227,8 +231,9 @@ async def test_an_archive_that_means_harm_or_is_not_whole_makes_nothing(
     archive: Path, tmp_path: Path, change: Change, true: bool
 ) -> None:
     changed = rewritten(archive, change, true=true)
-    with pytest.raises(ProjectDamaged):
+    with pytest.raises(ProjectDamaged) as refused:
         await restore(changed, tmp_path / "deep" / "again")
+    assert "another backup" in refused.value.advice, "no project is left that could be rescued"
     assert not (tmp_path / "deep" / "again").exists()
     assert not (tmp_path / "outside.md").exists() and not (tmp_path / "deep" / "outside.md").exists()
     assert not (tmp_path / "deep").exists() or list((tmp_path / "deep").iterdir()) == []
@@ -271,3 +276,48 @@ async def test_what_is_no_archive_is_said_to_be_none(tmp_path: Path, archive: Pa
     (tmp_path / "flipped.zip").write_bytes(data)
     with pytest.raises(ProjectDamaged):
         await restore(tmp_path / "flipped.zip", tmp_path / "again")
+
+
+async def test_a_backup_whose_files_have_damaged_names_is_refused(archive: Path, tmp_path: Path) -> None:
+    whole, name = archive.read_bytes(), "manuscript/0001-一.md".encode()
+    first, last = whole.index(name), whole.rindex(name)
+    for number, at in enumerate((first, last)):
+        data = bytearray(whole)
+        data[at + 16] = 0xFF
+        (tmp_path / f"{number}.zip").write_bytes(data)
+        with pytest.raises(ProjectDamaged):
+            await restore(tmp_path / f"{number}.zip", tmp_path / "again")
+
+
+async def test_a_damaged_backup_that_was_packed_again_by_another_method_is_refused(
+    archive: Path, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(tmp_path / "lzma.zip", "w", zipfile.ZIP_LZMA) as sink:
+        for name in source.namelist():
+            sink.writestr(name, source.read(name))
+        at = sink.getinfo("project.db").header_offset + 200
+    await restore(tmp_path / "lzma.zip", tmp_path / "whole")
+    data = bytearray((tmp_path / "lzma.zip").read_bytes())
+    data[at : at + 40] = bytes(40)
+    (tmp_path / "lzma.zip").write_bytes(data)
+    with pytest.raises(ProjectDamaged):
+        await restore(tmp_path / "lzma.zip", tmp_path / "again")
+    assert backup.backups_of(tmp_path, "x") == []
+
+
+async def test_a_pipe_or_a_device_is_no_backup(tmp_path: Path) -> None:
+    """A pipe would block for ever, and `/dev/zero` would fill the memory."""
+    os.mkfifo(tmp_path / "pipe.zip")
+    for file in (tmp_path / "pipe.zip", Path("/dev/null"), tmp_path):
+        with pytest.raises(ProjectError, match="Cannot read") as refused:
+            await restore(file, tmp_path / "again")
+        assert "not a regular file" in refused.value.detail
+
+
+async def test_a_backup_is_made_while_the_clock_is_before_1980(
+    folder: Path, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.localtime", lambda *_seconds: time.struct_time((1970, 1, 1, 0, 0, 0, 3, 1, 0)))
+    await restore(await packed(folder, tmp_path / "early.zip"), tmp_path / "again")
+    write(tmp_path / "knowledge.ovpack", Pack(b"tree", "known"))
+    assert read(tmp_path / "knowledge.ovpack") == Pack(b"tree", "known")

@@ -136,6 +136,10 @@ async def test_the_overview_tells_lengths_goals_and_what_was_written_today(folde
         assert seen.length == sum(standing.chapter.length for standing in seen.chapters)
         log = await case.project.book.writing_log()
         assert [(each.hand, each.model, each.saves) for each in log.days] == [(3, 0, 1), (-1, 0, 1)]
+        now += timedelta(days=26_000)  # a clock that is wrong, and then right again
+        await case.project.carry_out(WriteChapter(chapter, "one two three four five"))
+        now -= timedelta(days=26_000)
+        assert (await case.project.book.overview()).today == -1
         assert (log.length, log.streak, log.today - log.days[0].day) == (seen.length, 2, timedelta(days=1))
 
 

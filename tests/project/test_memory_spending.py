@@ -228,6 +228,19 @@ async def test_each_day_has_its_amount() -> None:
     assert booked() == "0.03", "what a call of yesterday has cost less is not spent again today"
 
 
+async def test_a_day_that_a_wrong_clock_has_booked_does_not_take_the_amounts_of_the_days_before_it() -> None:
+    rule(Decimal("0.05"))
+    wrong = await gate(lambda: DAY + timedelta(days=26_000)).begin("USD", CALL)
+    with pytest.raises(SpendingNotAgreed):
+        await gate().begin("USD", CALL)  # what was booked counts today, and no longer
+    await gate().begin("USD", CallBound(1, 1, Decimal("0.01")))
+    gate().end(wrong)
+    assert booked() == "0.04"
+    await gate(lambda: DAY + timedelta(days=1)).begin("USD", CALL)
+    with pytest.raises(SpendingNotAgreed):
+        await gate(lambda: DAY + timedelta(days=1)).begin("USD", CALL)
+
+
 @pytest.mark.parametrize("damaged", ["", "{}", '{"day": "2026-03-04", "currency": "USD", "booked": "-9"}', "[1]"])
 async def test_a_damaged_sum_lets_nothing_begin(damaged: str) -> None:
     rule(Decimal(5))

@@ -31,6 +31,7 @@ from flowcabal_tui.store.file.connection import open_writable
 from flowcabal_tui.store.file.faults import fault
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network
 from flowcabal_tui.store.file.lock import holder_of
+from flowcabal_tui.store.maintenance.maintenance import require_whole
 from flowcabal_tui.store.migrations import MIGRATIONS
 from flowcabal_tui.store.migrations.m001_initial import STATEMENTS as FIRST
 from flowcabal_tui.store.migrations.m002_items_and_state import STATEMENTS as SECOND
@@ -168,6 +169,33 @@ async def test_a_file_that_is_no_database_is_damaged_and_the_lock_is_let_go(stor
     with pytest.raises(ProjectDamaged):
         await reopen(read_only=read_only)
     assert holder_of(folder / ".flowcabal" / "lock") is None
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_a_schema_with_damaged_bytes_is_damaged(store, reopen, folder, read_only):
+    """SQLite names the bytes in its message, which Python cannot decode."""
+    await store.close()
+    data = database(folder).read_bytes()
+    database(folder).write_bytes(data.replace(b"CREATE TABLE draft", b"CREATE TABL\xff draft"))
+    with pytest.raises(ProjectDamaged, match="damaged"):
+        await reopen(read_only=read_only)
+    with pytest.raises(ProjectDamaged):
+        require_whole(database(folder))
+    assert holder_of(folder / ".flowcabal" / "lock") is None
+
+
+async def test_a_damaged_table_that_is_met_at_the_end_of_the_opening_lets_go_of_the_lock(store, reopen, folder):
+    await store.close()
+    with contextlib.closing(sqlite3.connect(database(folder))) as connection:
+        pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name='task'").fetchall()
+        ((size,),) = connection.execute("PRAGMA page_size").fetchall()
+    data = bytearray(database(folder).read_bytes())
+    for (page,) in pages:
+        data[(page - 1) * size : page * size] = bytes(size)
+    database(folder).write_bytes(data)
+    with pytest.raises(ProjectDamaged):
+        await reopen()
+    assert holder_of(folder / ".flowcabal" / "lock") is None, "it can be rescued while the program is open"
 
 
 async def test_a_page_of_garbage_is_found_by_the_check(store, reopen, folder):

@@ -45,6 +45,16 @@ async def test_tasks_come_mirror_and_index_first_and_only_when_due(store):
     assert len(await store.outbox.next(1, 100.0)) == 1
 
 
+@pytest.mark.parametrize("after", [(), ("check",)])
+async def test_a_task_that_waits_for_a_time_of_a_wrong_clock_is_due(store, after):
+    wrong = BackgroundTask(0, "check", "c1", Digest("s1"), "waiting", 1, not_before=4_000_000_000.0)
+    await store.outbox.add([wrong, replace(wrong, kind="l0", not_before=0.0)])
+    kinds = [one.kind for one in await store.outbox.next(9, 1_800_000_000.0, ("l0", "check"), after=after)]
+    assert kinds == ([] if after else ["l0", "check"]), "what waits for its kind waits until it is done"
+    assert wrong.is_due(1_800_000_000.0)
+    assert not wrong.is_due(4_000_000_000.0 - 300)
+
+
 @pytest.mark.parametrize(("column", "value"), [("subject", b"\xff"), ("position", "first"), ("pinned", "x")])
 async def test_a_task_that_cannot_be_read_is_left_out_and_holds_up_no_other(store, column, value):
     await store.outbox.add([task("mirror"), task("l1")])

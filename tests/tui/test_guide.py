@@ -29,7 +29,7 @@ def test_the_steps_are_the_same_in_both_languages():
 
 def test_every_step_waits_for_an_outcome_of_its_own():
     assert len(TOUR) == len(steps_of(guide_text("en")))
-    begun = BookState(questions=0, deciding=False, runs=1, done=0, version=0, workflows=4, pane="chapters")
+    begun = BookState(questions=0, answered=0, deciding=False, runs=1, done=0, version=0, workflows=4, pane="chapters")
     for step, then, now in (
         (0, begun, replace(begun, runs=2)),
         (1, begun, replace(begun, questions=1)),
@@ -40,7 +40,9 @@ def test_every_step_waits_for_an_outcome_of_its_own():
     ):
         assert TOUR[step][0].holds(now, then) and not TOUR[step][0].holds(then, then), step
     assert TOUR[2][1].holds(replace(begun, deciding=True), begun) and not TOUR[2][1].holds(begun, begun)
-    assert TOUR[1][1].holds(begun, begun) and not TOUR[1][1].holds(replace(begun, questions=1), begun)
+    asked = replace(begun, questions=1)
+    assert TOUR[1][1].holds(begun, begun) and not TOUR[1][1].holds(asked, begun)
+    assert TOUR[1][1].holds(replace(asked, answered=1), asked), "the next question may be there at once"
 
 
 def words(pilot) -> str:

@@ -7,11 +7,13 @@ for each of them.
 from __future__ import annotations
 
 import io
+import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from lxml import etree
 
@@ -107,9 +109,33 @@ def docx(
         section.addprevious(paragraph)
         for note in noted.get(place, ()) if place else ():
             put_note(document, paragraph, note, details.author)
-    out = io.BytesIO()
-    document.save(out)
+    return _packed(document.part.package)
+
+
+def _packed(package: Any) -> bytes:
+    """The files of the package without the clock's date, which python-docx would give them: a ZIP has none before 1980,
+    the clock of a flat battery has."""
+    from docx.opc.pkgwriter import PackageWriter
+
+    out, parts, writer = io.BytesIO(), package.parts, cast(Any, PackageWriter)
+    for part in parts:
+        part.before_marshal()
+    with zipfile.ZipFile(out, "w") as archive:
+        sink = _Undated(archive)
+        writer._write_content_types_stream(sink, parts)
+        writer._write_pkg_rels(sink, package.rels)
+        writer._write_parts(sink, parts)
     return out.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class _Undated:
+    """The writer of a package for python-docx."""
+
+    archive: zipfile.ZipFile
+
+    def write(self, place: Any, content: bytes | str) -> None:
+        self.archive.writestr(zipfile.ZipInfo(place.membername), content, zipfile.ZIP_DEFLATED)
 
 
 def _paragraphs(

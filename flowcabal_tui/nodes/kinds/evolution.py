@@ -100,8 +100,7 @@ class Evolution(NodeKind):
         return NAMES
 
     def rounds(self, params: EvolutionParams) -> int:
-        """Rounds up to the first question, which every round but an automatic one asks; a quote covers only these."""
-        return 1 if params.automatic else params.rounds
+        return params.rounds
 
     def output_schema(self, params: EvolutionParams) -> dict[str, Any]:
         line = {

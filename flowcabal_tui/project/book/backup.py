@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+import lzma
 import os
 import re
 import shutil
@@ -27,7 +28,14 @@ from pydantic import ValidationError
 
 from flowcabal_tui import __version__
 from flowcabal_tui.domain.codec import from_json, to_json
-from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists, UnknownName
+from flowcabal_tui.domain.errors import (
+    DiskFull,
+    ProjectDamaged,
+    ProjectError,
+    ProjectExists,
+    SettingsError,
+    UnknownName,
+)
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, without_login
 from flowcabal_tui.locale import _
@@ -56,6 +64,16 @@ _SPARE: Final = 64 << 20
 _LOGIN: Final = re.compile(r"(?<=//)[^/@\s\"']+@")
 _ADDRESSES: Final = ("base_url", "url")
 """Settings whose values are addresses, which may contain a key."""
+_UNREADABLE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    UnicodeDecodeError,
+    RuntimeError,
+)
+"""The errors of a file that is no archive, or one that is damaged (also in the name of a file) or encrypted."""
 WINDOWS: Final = os.name == "nt"
 _NO_NAME: Final = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
 _NO_WINDOWS_NAME: Final = re.compile(r'[:*?"<>|]|[. ](?:/|$)')
@@ -126,7 +144,7 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Backu
     with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as archive:
         project = Folder(folder)
         cleaned = _settings(project.text(PROJECT_FILE)).encode()
-        archive.writestr(PROJECT_FILE, cleaned)
+        _put(archive, PROJECT_FILE, cleaned)
         members[PROJECT_FILE] = Member(len(cleaned), hashlib.sha256(cleaned).hexdigest())
         files = [(Folder(workplace), (name,)) for name in (DATABASE, KNOWLEDGE) if (workplace / name).is_file()]
         for place, names in itertools.chain(files, ((project, names) for names in _files(project))):
@@ -141,12 +159,17 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Backu
             *(FORM, __version__, made, settings.id, clean(settings.name), settings.language),
             *(require_whole(workplace / DATABASE), members),
         )
-        archive.writestr(MANIFEST, to_json(manifest))
+        _put(archive, MANIFEST, to_json(manifest).encode())
     with half.open("rb") as file:
         os.fchmod(file.fileno(), stat.S_IMODE(half.stat().st_mode) & file_modes().file)
         os.fsync(file.fileno())
     os.replace(half, target)
     return manifest
+
+
+def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Adds a file without the clock's date: a ZIP has no date before 1980, the clock of a flat battery has."""
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
 def _settings(text: str) -> str:
@@ -204,7 +227,7 @@ def backups_of(folder: Path, project: str) -> list[Path]:
                     info.file_size <= _MANIFEST_SIZE
                     and from_json(BackupManifest, archive.read(info)).project == project
                 )
-        except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, KeyError, ValueError):
+        except (OSError, *_UNREADABLE, KeyError, ValueError):
             continue
         if known:
             found.append(file)
@@ -216,7 +239,7 @@ def _restore(file: Path, folder: Path) -> BackupManifest:
     try:
         with _opened(file) as archive:
             return _unpack(archive, _checked(archive, file), folder)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:  # or encrypted
+    except _UNREADABLE as error:
         raise _unusable(_("It is not an archive, or it is damaged or locked.")) from error
     except OSError as error:
         raise no_room(folder, error) from error
@@ -232,6 +255,8 @@ def require_empty(folder: Path) -> None:
 
 def _opened(file: Path) -> zipfile.ZipFile:
     try:
+        if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block, and a device may never end
+            raise OSError(_("It is not a regular file"))
         return zipfile.ZipFile(file)
     except FileNotFoundError as error:
         raise UnknownName(_("There is no file {file}.").format(file=file)) from error
@@ -301,14 +326,24 @@ def _unpack(archive: zipfile.ZipFile, manifest: BackupManifest, folder: Path) ->
         for name, member in manifest.members.items():
             target = made / (f"{PROJECT_STATE}/{name}" if name in (DATABASE, KNOWLEDGE) else name)
             _extract(archive, name, member, target, modes)
-        require_whole(made / PROJECT_STATE / DATABASE)
-        load_project(made)
+        _require_usable(made)
         if folder.exists():
             folder.rmdir()
         made.rename(folder)
     finally:  # cut off or not, no half project stays
         shutil.rmtree(workplace, ignore_errors=True)
     return manifest
+
+
+def _require_usable(project: Path) -> None:
+    """Raises ProjectTooNew, or ProjectDamaged with an advice about the backup: its folder is removed."""
+    try:
+        require_whole(project / PROJECT_STATE / DATABASE)
+        load_project(project)
+    except ProjectDamaged as error:
+        raise _unusable(error.detail) from error
+    except SettingsError as error:
+        raise _unusable(_("Its settings cannot be read.")) from error
 
 
 def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path, modes: Modes) -> None:

@@ -71,7 +71,8 @@ class OverviewReader:
     async def _words_of(self, today: date, goals: Goals) -> int:
         since = start_of(today, goals.day_begins).astimezone(self._clock().tzinfo)
         grown = await self._store.days.grown(since)
-        return sum(each.counted(goals) for each in writing_days(grown, goals.day_begins))
+        days = writing_days(grown, goals.day_begins)
+        return sum(each.counted(goals) for each in days if each.day == today)
 
     async def _stale_chapters(self) -> frozenset[ChapterId]:
         """The chapters with outdated derived texts; recomputed only when the memory has changed."""

@@ -11,10 +11,10 @@ from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest
-from flowcabal_tui.domain.memory import BY_RULE, TASK_KINDS, BackgroundTask, Freshness, TaskKind
+from flowcabal_tui.domain.memory import BY_RULE, LONGEST_WAIT, TASK_KINDS, BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.memory.step_runner import LONGEST_WAIT, TRIES, StepEnd, run_step, wait_before
+from flowcabal_tui.project.memory.step_runner import TRIES, StepEnd, run_step, wait_before
 from flowcabal_tui.project.models.memory_gate import MEMORY_WORK, MemoryWork
 from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.memory import BackgroundChanged, MemoryWaits
@@ -330,7 +330,7 @@ class Background:
         if ("waiting" in counts or "running" in counts) and (not blocked or await self._local_due(local)):
             return True
         return self._knowledge_is_up() and any(
-            task.kind in KNOWLEDGE and not task.job and (task.state == "running" or task.not_before <= now)
+            task.kind in KNOWLEDGE and not task.job and (task.state == "running" or task.is_due(now))
             for task in await self._outbox.all(("waiting", "running"))
         )
 

@@ -102,7 +102,7 @@ def ready(rows: Iterable[BackgroundTask], now: float) -> list[BackgroundTask]:
             return not any((kind, row.position) in of_chapter for kind in before)
         return not in_chapters and row.position == first[row.kind]
 
-    return [row for row in left if row.state == "waiting" and row.not_before <= now and may_begin(row)]
+    return [row for row in left if row.state == "waiting" and row.is_due(now) and may_begin(row)]
 
 
 def blocks(chapters: Sequence[Chapter]) -> list[Sequence[Chapter]]:

@@ -21,12 +21,11 @@ from flowcabal_tui.domain.errors import (
     SettingsError,
     SpendingNotAgreed,
 )
-from flowcabal_tui.domain.memory import BackgroundTask
+from flowcabal_tui.domain.memory import LONGEST_WAIT, BackgroundTask
 
 log = logging.getLogger(__name__)
 TRIES: Final = 5
 _FIRST_WAIT: Final = 2.0
-LONGEST_WAIT: Final = 300.0
 _MOST_DOUBLINGS: Final = 10
 _HOPELESS: Final = frozenset({ModelFault.AUTH, ModelFault.NOT_FOUND, ModelFault.NOT_CONFIGURED})
 

@@ -133,7 +133,7 @@ class MemoryGate:
         day, rule = booking.day or self._today(), spending_rule()
         if isinstance(rule, Decimal) and bound.cost is not None:
             more = booking.paid + bound.cost - booking.cost
-            if _change(day, booking.currency, more, rule):
+            if _change(day, booking.currency, more, rule, self._today()):
                 booking.day, booking.cost = day, booking.cost + more
                 return
         self._seen = self._now()
@@ -170,17 +170,19 @@ def spending_rule() -> SpendingRule:
         return "ask"
 
 
-def _change(day: str, currency: str, amount: Decimal, most: Decimal | None) -> bool:
+def _change(day: str, currency: str, amount: Decimal, most: Decimal | None, today: str = "") -> bool:
     """Adds an amount to the sum of a day, unless it would exceed `most`; returns False when nothing was added.
 
-    A day has one currency. A file that cannot be read or written lets nothing begin.
+    A day has one currency. A file that cannot be read or written lets nothing begin. The sum of a day after `today`,
+    which a wrong clock has booked, is that of `today`: it would be the sum of every day until then.
     """
     path = paths.state_folder() / FILE
     try:
         with locked(path):
             known, of_day, booked = _read()
-            if known > day and most is None:
-                return False  # a call of yesterday has ended: its booking stays there
+            if known != day and most is None:
+                return False  # a call of another day has ended: its booking stays there
+            known = min(known, today) if today else known
             if known < day:
                 known, of_day, booked = day, currency, Decimal(0)
             if (booked and of_day != currency) or (most is not None and booked + amount > most):

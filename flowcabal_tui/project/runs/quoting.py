@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -139,6 +139,16 @@ class QuotedRun(NodeRun):
 
     async def ask(self, kind: QuestionKind, reason: str, **_details: object) -> Decision:
         raise Stop
+
+    async def ask_once(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
+        """The decision of an earlier run; else the first choice, so that the rounds after it are counted too."""
+        try:
+            return await super().ask_once(about, ask)
+        except Stop:
+            if not self._kind.unrolls(self._step.params):
+                raise
+            self.figures.whole = False
+            return Decision("choose", attempt=1)
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
         raise Stop

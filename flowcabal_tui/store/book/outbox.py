@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.ids import Generation
-from flowcabal_tui.domain.memory import TASK_KINDS, BackgroundTask, Freshness, TaskKind
+from flowcabal_tui.domain.memory import LONGEST_WAIT, TASK_KINDS, BackgroundTask, Freshness, TaskKind
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.connection import Database
 from flowcabal_tui.store.rows.generations import NEWEST
 from flowcabal_tui.store.rows.tasks import AS_NEW, READABLE, TASK_FIELDS, add_tasks, task_of
 
+_IS_DUE: Final = f"not (:now<not_before AND not_before<=:now+{LONGEST_WAIT})"
+"""See `BackgroundTask.is_due`."""
 _OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", "cancelled")
 
 
@@ -38,12 +40,13 @@ class Outbox:
         None while a task of the kinds `after` is due or running. Tasks of paid jobs are excluded.
         """
         rows = await self._database.rows(
-            f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND not_before<=? AND job='' AND {READABLE}"
-            " AND kind IN (SELECT value FROM json_each(?))"
-            " AND NOT EXISTS (SELECT 1 FROM task WHERE kind IN (SELECT value FROM json_each(?)) AND job=''"
-            " AND (state='running' OR state='waiting' AND not_before<=?))"
-            " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 WHEN 'check' THEN 3 ELSE 2 END, id LIMIT ?",
-            (now, json.dumps([*kinds]), json.dumps([*after]), now, limit),
+            f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND {_IS_DUE} AND job='' AND {READABLE}"
+            " AND kind IN (SELECT value FROM json_each(:kinds))"
+            " AND NOT EXISTS (SELECT 1 FROM task WHERE kind IN (SELECT value FROM json_each(:after)) AND job=''"
+            f" AND (state='running' OR state='waiting' AND {_IS_DUE}))"
+            " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 WHEN 'check' THEN 3 ELSE 2 END, id"
+            " LIMIT :limit",
+            {"now": now, "kinds": json.dumps([*kinds]), "after": json.dumps([*after]), "limit": limit},
         )
         return tuple(task_of(row) for row in rows)
 

@@ -25,7 +25,7 @@ import aiosqlite
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, ProjectError, ProjectReadOnly
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.file.faults import fault
+from flowcabal_tui.store.file.faults import ERRORS, fault
 from flowcabal_tui.store.file.reading import SkippedRows
 from flowcabal_tui.store.file.replaced import OpenFile
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
@@ -73,7 +73,7 @@ def open_writable(
     except BaseException as error:  # interrupted or failed: the file is closed
         if connection is not None:
             connection.close()
-        if isinstance(error, sqlite3.Error):
+        if isinstance(error, ERRORS):
             raise fault(error) from error
         raise
     return connection
@@ -207,7 +207,7 @@ class Writer:
                 for job in batch:
                     self._commit([job])
             else:
-                batch[0].value, batch[0].error = None, fault(error) if isinstance(error, sqlite3.Error) else error
+                batch[0].value, batch[0].error = None, fault(error) if isinstance(error, ERRORS) else error
 
     def _each_alone(self, batch: Sequence[_Job]) -> None:
         for job in batch:
@@ -218,7 +218,7 @@ class Writer:
                 job.value = job.work(self._connection)
                 self._require_own_file()
             except Exception as error:  # it belongs to who awaits it
-                job.error = fault(error) if isinstance(error, sqlite3.Error) else error
+                job.error = fault(error) if isinstance(error, ERRORS) else error
 
     def _require_own_file(self, is_durable: bool = True) -> None:
         if self._file is not None:
@@ -287,7 +287,7 @@ class Readers:
         """All rows of one query."""
         try:
             return list(await next(self._turn).execute_fetchall(sql, parameters))  # type: ignore[arg-type]  # typed too narrowly
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise fault(error) from error
 
     async def close(self) -> None:
@@ -300,17 +300,17 @@ class Readers:
 async def _open_reader(path: Path) -> aiosqlite.Connection:
     try:
         return await _connect(_uri(path, "mode=ro"))
-    except sqlite3.Error as error:
+    except ERRORS as error:
         journal = path.with_name(path.name + "-wal")
         if journal.exists() and journal.stat().st_size:
             raise _not_closed(error) from error
     try:  # in a folder that cannot be written, a database that was closed well is read as one that never changes
         return await _connect(_uri(path, "mode=ro&immutable=1"))
-    except sqlite3.Error as error:
+    except ERRORS as error:
         raise fault(error) from error
 
 
-def _not_closed(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
+def _not_closed(error: sqlite3.Error | UnicodeDecodeError) -> FlowCabalError | sqlite3.Error:
     found = fault(error)
     if not isinstance(found, DiskFull):
         return found
@@ -377,7 +377,7 @@ class Database:
         """The rows of a lookup by key, on the caller's own thread: only for queries of microseconds."""
         try:
             return self._readers.direct.execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise fault(error) from error
 
     async def do(self, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -18,6 +18,8 @@ _NO_ROOM: Final = {
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOST: Final = ("no such table", "Could not decode to UTF-8", "malformed JSON")
 """Migrations create all tables, all text is UTF-8, and columns that a query looks into are JSON."""
+ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""The errors of statements; Python raises the second one for a message of SQLite that names damaged bytes."""
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
@@ -44,8 +46,10 @@ def damaged(reason: str) -> ProjectDamaged:
     )
 
 
-def fault(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
-    """The project's error for an error of SQLite; the same error when it is a programming mistake."""
+def fault(error: sqlite3.Error | UnicodeDecodeError) -> FlowCabalError | sqlite3.Error:
+    """The project's error for one of ERRORS; the same error when it is a programming mistake."""
+    if isinstance(error, UnicodeDecodeError):
+        return damaged(error.object.decode("utf-8", "replace"))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _NO_ROOM:
         return no_room(_(_NO_ROOM[code]))

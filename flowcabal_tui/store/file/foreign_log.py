@@ -21,7 +21,7 @@ from typing import Final
 from flowcabal_tui.domain.errors import ForeignLog, ProjectDamaged
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.store.file.faults import fault, no_room
+from flowcabal_tui.store.file.faults import ERRORS, fault, no_room
 
 STAMP: Final = "PRAGMA application_id"
 LOG_MAGIC: Final = (0x377F0682, 0x377F0683)
@@ -60,7 +60,7 @@ def stamp_on_disk(path: Path) -> int | None:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as plain:
             plain.execute("PRAGMA writable_schema=1")
             return int(plain.execute(STAMP).fetchone()[0])
-    except sqlite3.Error as error:
+    except ERRORS as error:
         return -1 if isinstance(fault(error), ProjectDamaged) else None
 
 

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row, require_sound
-from flowcabal_tui.store.file.faults import damaged, fault
+from flowcabal_tui.store.file.faults import ERRORS, damaged, fault
 from flowcabal_tui.store.file.reading import read_json
 from flowcabal_tui.store.maintenance.purge import Purged, purge_build, purge_chapter, purge_output
 from flowcabal_tui.store.maintenance.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
@@ -153,7 +153,7 @@ def _copy(path: Path, target: Path) -> None:
     with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True)) as connection:
         try:
             connection.execute("VACUUM INTO ?", (str(target),))
-        except sqlite3.Error as error:
+        except ERRORS as error:
             target.unlink(missing_ok=True)
             raise fault(error) from error
 
@@ -167,7 +167,7 @@ def require_whole(path: Path) -> int:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             version = require_sound(connection)
             found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
-    except sqlite3.Error as error:
+    except ERRORS as error:
         raise fault(error) from error
     if found != ["ok"] or not version:
         raise damaged("; ".join(found))

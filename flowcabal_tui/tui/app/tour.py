@@ -18,6 +18,8 @@ class BookState:
 
     questions: int
     """Decisions that wait."""
+    answered: int
+    """Decisions of this session."""
     deciding: bool
     """The page with the decisions is open."""
     runs: int
@@ -37,7 +39,7 @@ class BookState:
         states, chapter = workspace.controllers.runs.run_states, workspace.book.chapter
         done = sum(state == "done" for state in states.values())
         return cls(
-            workspace.controllers.questions.count, _deciding(workspace), len(states), done,
+            workspace.controllers.questions.count, workspace.controllers.questions.answered, _deciding(workspace), len(states), done,
             chapter.version if chapter else 0, len(workspace.controllers.document.templates), workspace.view.pane,
         )  # fmt: skip
 
@@ -59,12 +61,17 @@ class AwaitedOutcome:
     holds: Callable[[BookState, BookState], bool]
 
 
+def _decided(now: BookState, then: BookState) -> bool:
+    """A fast model asks the next question before the guide looks again."""
+    return now.questions == 0 or now.answered > then.answered
+
+
 _WAITING_DECISION: Final = AwaitedOutcome(
     mark("a decision waits for you"), lambda now, _then: now.questions > 0 or now.done > 0
 )
 TOUR: Final[tuple[tuple[AwaitedOutcome, ...], ...]] = (
     (AwaitedOutcome(mark("the run has started"), lambda now, then: now.runs > then.runs or now.questions > 0),),
-    (_WAITING_DECISION, AwaitedOutcome(mark("the plan is decided"), lambda now, _then: now.questions == 0)),
+    (_WAITING_DECISION, AwaitedOutcome(mark("the plan is decided"), _decided)),
     (_WAITING_DECISION, AwaitedOutcome(mark("the decision is open"), lambda now, _then: now.deciding or now.done > 0)),
     (AwaitedOutcome(mark("the run is done"), lambda now, _then: now.done > 0 and now.questions == 0),),
     (AwaitedOutcome(mark("the draft is kept"), lambda now, _then: now.version > 0),),

@@ -56,6 +56,11 @@ class DecisionController:
         """The number of waiting decisions."""
         return len(self._waiting)
 
+    @property
+    def answered(self) -> int:
+        """The number of decisions of this session."""
+        return len(self._answered)
+
     async def load(self) -> None:
         """Reads the queue, oldest first; the decisions screen, if it is open, shows it."""
         questions = await self._project.runs.questions()
