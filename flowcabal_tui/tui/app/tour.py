@@ -36,12 +36,18 @@ class BookState:
         """The state of the workspace; None until its chapters are loaded."""
         if workspace.is_opening:
             return None
-        states, chapter = workspace.controllers.runs.run_states, workspace.book.chapter
-        done = sum(state == "done" for state in states.values())
+        controllers, chapter = workspace.controllers, workspace.book.chapter
+        states = controllers.runs.run_states.values()
         return cls(
-            workspace.controllers.questions.count, workspace.controllers.questions.answered, _deciding(workspace), len(states), done,
-            chapter.version if chapter else 0, len(workspace.controllers.document.templates), workspace.view.pane,
-        )  # fmt: skip
+            questions=controllers.questions.count,
+            answered=controllers.questions.answered,
+            deciding=_deciding(workspace),
+            runs=len(states),
+            done=sum(state == "done" for state in states),
+            version=chapter.version if chapter else 0,
+            workflows=len(controllers.document.templates),
+            pane=workspace.view.pane,
+        )
 
 
 def _deciding(workspace: WorkspaceScreen) -> bool:
