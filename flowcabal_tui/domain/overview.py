@@ -73,4 +73,4 @@ class BookOverview:
 
     @property
     def length(self) -> int:
-        return sum(standing.chapter.length for standing in self.chapters)
+        return sum(status.chapter.length for status in self.chapters)

@@ -133,7 +133,7 @@ async def test_the_overview_tells_lengths_goals_and_what_was_written_today(folde
         await case.project.carry_out(WriteChapter(chapter, "one two"))
         seen = await case.project.book.overview()
         assert seen.today == -1
-        assert seen.length == sum(standing.chapter.length for standing in seen.chapters)
+        assert seen.length == sum(status.chapter.length for status in seen.chapters)
         log = await case.project.book.writing_log()
         assert [(each.hand, each.model, each.saves) for each in log.days] == [(3, 0, 1), (-1, 0, 1)]
         now += timedelta(days=26_000)  # a clock that is wrong, and then right again
@@ -160,16 +160,16 @@ async def test_goals_are_set_and_stay(folder: Path) -> None:
 
 
 async def test_a_chapter_whose_memory_has_not_followed_says_so(case: Case) -> None:
-    assert all(not standing.left for standing in (await case.project.book.overview()).chapters)
+    assert all(not status.left for status in (await case.project.book.overview()).chapters)
     await case.project.carry_out(WriteChapter(await case.chapter(2), "A new text about Ines Marlow."))
-    assert [bool(standing.left) for standing in (await case.project.book.overview()).chapters] == [False, True, False]
+    assert [bool(status.left) for status in (await case.project.book.overview()).chapters] == [False, True, False]
 
 
 async def test_a_chapter_says_so_when_a_summary_was_made_from_words_that_it_no_longer_has(case: Case) -> None:
-    assert not any(standing.is_stale for standing in (await case.project.book.overview()).chapters)
+    assert not any(status.is_stale for status in (await case.project.book.overview()).chapters)
     await case.project.carry_out(WriteChapter(await case.chapter(2), "Ines Marlow left Saltreach for ever."))
     await case.project.carry_out(CancelBackground())
-    assert [standing.is_stale for standing in (await case.project.book.overview()).chapters] == [False, True, False]
+    assert [status.is_stale for status in (await case.project.book.overview()).chapters] == [False, True, False]
 
 
 async def test_a_chapter_goes_into_another_volume(case: Case) -> None:

@@ -293,8 +293,8 @@ async def test_current_outputs_are_written_later_when_the_first_write_failed(
 ) -> None:
     await make_one(folder, both(OFFLINE))
     async with opened(folder) as case:
-        standings = case.project._parts.store.current_outputs
-        write, failed = standings.write, list[str]()
+        outputs = case.project._parts.store.current_outputs
+        write, failed = outputs.write, list[str]()
 
         async def full(workflow: str, changes: Any) -> None:
             if not failed:
@@ -302,7 +302,7 @@ async def test_current_outputs_are_written_later_when_the_first_write_failed(
                 raise DiskFull("no room")
             await write(workflow, changes)
 
-        monkeypatch.setattr(standings, "write", full)
+        monkeypatch.setattr(outputs, "write", full)
         await case.project.carry_out(SaveWorkflow(LAST_WAITS))
         run = await case.start("flow", 1)
         assert await case.follow(run, leave) == "waiting"
@@ -310,8 +310,8 @@ async def test_current_outputs_are_written_later_when_the_first_write_failed(
             while not failed:  # noqa: ASYNC110  # the engine's loop sets it
                 await asyncio.sleep(0.005)
         assert await case.follow(run) == "done"
-        standing = await case.project.workflows.standing("flow", await case.chapter(1))
-        assert [each.node for each in standing if each.output] == ["a", "b"]
+        statuses = await case.project.workflows.statuses("flow", await case.chapter(1))
+        assert [each.node for each in statuses if each.output] == ["a", "b"]
 
 
 async def test_a_name_that_a_hand_has_written_is_indexed_although_the_project_was_closed_just_then(

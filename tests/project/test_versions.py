@@ -60,7 +60,7 @@ async def versions(case: Case, node: NodeId) -> list[tuple[str, NodeVersion]]:
 
 
 async def stale(case: Case) -> dict[str, str]:
-    return {row.node: row.stale.kind for row in await case.project.workflows.standing("chain") if row.stale}
+    return {row.node: row.stale.kind for row in await case.project.workflows.statuses("chain") if row.stale}
 
 
 async def texts(case: Case, node: NodeId) -> list[str]:
@@ -191,7 +191,7 @@ async def test_a_new_output_of_one_node_marks_what_did_not_run_with_it(case):
     await case.run("chain", targets=(A,), again=(A,))
     assert await stale(case) == {"b": "propagated", "c": "propagated"}
     assert case.told(MarksChanged)[-1].workflow == "chain"
-    (row,) = [row for row in await case.project.workflows.standing("chain") if row.node == "c"]
+    (row,) = [row for row in await case.project.workflows.statuses("chain") if row.node == "c"]
     assert row.stale and row.stale.sources == (("a", "output"),)
 
 
@@ -282,7 +282,7 @@ async def test_a_node_inside_of_another_is_edited_and_frozen_by_its_path(case, s
     assert ([message.content for message in trace.messages], trace.exact) == (["Say two."], True)
     before = calls(server)
     await case.project.carry_out(EditOutput("rounds", INNER, "Mine."))
-    marked = {row.node: row.stale.kind for row in await case.project.workflows.standing("rounds") if row.stale}
+    marked = {row.node: row.stale.kind for row in await case.project.workflows.statuses("rounds") if row.stale}
     assert marked == {"each": "direct", "end": "propagated"}
     await case.run("rounds")
     assert calls(server) == before + 1, "only what stands behind the loop"
@@ -291,7 +291,7 @@ async def test_a_node_inside_of_another_is_edited_and_frozen_by_its_path(case, s
     await case.run("rounds", again=(NodeId("each"),))
     assert "Mine." in server.log[-1]["body"]["messages"][-1]["content"]
     assert [
-        row.node for row in await case.project.workflows.standing("rounds") if row.output and row.output.frozen
+        row.node for row in await case.project.workflows.statuses("rounds") if row.output and row.output.frozen
     ] == [INNER]
 
 
@@ -341,7 +341,7 @@ async def test_a_plan_that_was_edited_by_hand_stays_the_plan_until_the_writer_sa
     assert await wished("snow") == ["My a.", "My b."]
     assert calls(server) == sent, "the plan was not made again, and the text of it was there"
     frozen = {
-        each.node: bool(each.output and each.output.frozen) for each in await case.project.workflows.standing("planned")
+        each.node: bool(each.output and each.output.frozen) for each in await case.project.workflows.statuses("planned")
     }
     assert frozen == {"a": True, "b": False}, "nothing is built on the last node"
     await case.project.carry_out(UnfreezeNode("planned", A))
@@ -354,5 +354,5 @@ async def test_a_plan_that_was_written_over_stays_too(case):
     await case.project.carry_out(SaveWorkflow(Workflow(id="planned", nodes=(plan, prompt("b", "@a", **PLAIN)))))
     await case.project.carry_out(EditOutput("planned", A, "My plan."))
     await case.run("planned")
-    (standing, _other) = await case.project.workflows.standing("planned")
-    assert standing.output is not None and standing.output.frozen
+    (first, _other) = await case.project.workflows.statuses("planned")
+    assert first.output is not None and first.output.frozen

@@ -89,14 +89,14 @@ class FakeReading:
 
     async def overview(self) -> BookOverview:
         """The second chapter's file was changed outside, the memory of the third has failed."""
-        standings = (
+        statuses = (
             ChapterStatus(
                 row, changed_outside=row.position == 2, left=2 if row.position == 1 else 0,
                 failed=("The model did not answer.",) if row.position == 3 else (),
             )
             for row in self.chapter_rows
         )  # fmt: skip
-        return BookOverview(tuple(standings), self.goals, 120, date(2026, 3, 18))
+        return BookOverview(tuple(statuses), self.goals, 120, date(2026, 3, 18))
 
     async def writing_log(self) -> WritingLog:
         """Eighteen days of March: some reached the goal, some were cuts, three were free; a model wrote on the last."""

@@ -603,11 +603,11 @@ class FakeProject(FakeReading, FakeBuilds):
     async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
         return VersionTrace((Message("user", self.words.prompts[1]),), True)
 
-    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStatus, ...]:
+    async def statuses(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStatus, ...]:
         document = next(item for item in self.documents if item.id == workflow)
-        return tuple(NodeStatus(node.id, self._standing(node.id), self.marks.get(node.id)) for node in document.nodes)
+        return tuple(NodeStatus(node.id, self._current(node.id), self.marks.get(node.id)) for node in document.nodes)
 
-    def _standing(self, node: NodeId) -> CurrentOutput | None:
+    def _current(self, node: NodeId) -> CurrentOutput | None:
         found = next((each for each in self.versions_of.get(node, ()) if each.current), None)
         return found and CurrentOutput(node, found.digest, "text", found.at, found.frozen, found.chosen, found.run)
 

@@ -54,7 +54,13 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     "conversations": (ConversationService, "conversations conversation turns ask_quote"),
 }
 """Each service of `Project` with the questions that a session can ask it."""
-_METHODS: Final = {"story": "all", "workflows": "newest", "workflow": "get", "runs": "summaries"}
+_METHODS: Final = {
+    "story": "all",
+    "workflows": "newest",
+    "workflow": "get",
+    "runs": "summaries",
+    "standing": "statuses",
+}
 """Questions whose method has another name."""
 QUESTIONS: Final[dict[str, str]] = {
     question: service for service, (_kind, questions) in _SERVICES.items() for question in questions.split()

@@ -72,8 +72,8 @@ def sifted(
         firsts = {first[number] for number in group}
         chosen = min(firsts, key=place.__getitem__)
         first = {number: chosen if each in firsts else each for number, each in first.items()}
-    standing = [each.number for each in by_facts if first[each.number] == each.number]
-    out = set(standing[at_most:]) if at_most else set()
+    remaining = [each.number for each in by_facts if first[each.number] == each.number]
+    out = set(remaining[at_most:]) if at_most else set()
     copies = {number for group in _equal(candidates) for number in group if number != min(group)}
     return tuple(
         replace(

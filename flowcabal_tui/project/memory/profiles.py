@@ -55,9 +55,9 @@ class ProfileEditor:
     async def view(self, uri: str) -> ProfileView:
         """The current state of each level, the offered ones, and all states, newest first."""
         view = await self._store.memory.view(None)
-        standing = [state for level in SUMMARIES if (state := await view.derived(uri, level)) is not None]
+        current = [state for level in SUMMARIES if (state := await view.derived(uri, level)) is not None]
         made = [state for level in SUMMARIES if (state := await view.made(uri, level)) is not None]
-        texts = {state.level: state for state in standing}
+        texts = {state.level: state for state in current}
         offered = [
             state
             for state in made
@@ -69,7 +69,7 @@ class ProfileEditor:
         return ProfileView(
             uri,
             await self._queries.title(uri),
-            (*standing, *(await self._whole(uri, view, entity) if standing else ())),
+            (*current, *(await self._whole(uri, view, entity) if current else ())),
             await self._store.memory.derived_history(uri),
             entity,
             await view.pinned(uri),

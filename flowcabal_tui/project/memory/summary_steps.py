@@ -94,13 +94,13 @@ class SummarySteps:
     async def _overview(self, chapter: Chapter, text: str, sample: int = 0, *, by_rule: bool = False) -> Derived | None:
         """The current L1 of the chapter, made if there is none; None when the curator is switched off."""
         uri = f"manuscript/{chapter.id}"
-        standing = await (await self._now()).made(uri, "L1")
+        current = await (await self._now()).made(uri, "L1")
         curator = await (
-            self._tools.agents.curator(True) if by_rule else self._tools.curator_for(chapter, sample, standing)
+            self._tools.agents.curator(True) if by_rule else self._tools.curator_for(chapter, sample, current)
         )
         if curator is None:
             return None
-        if not await self._is_current(standing, curator.l1_source(chapter, text), sample):
+        if not await self._is_current(current, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (self._cast(chapter, text) if curator.asks else self._named_in(chapter, view))
             answer = await self.chapter_answer(curator, chapter, text, view.generation, "curator.l1", sample)

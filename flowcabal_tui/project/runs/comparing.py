@@ -144,7 +144,7 @@ class Comparisons:
             text = sources.candidate(verdict.picks[0]).text
         if sources.question is not None and not sources.is_waiting:
             await self._require_last_round(sources)
-        before = await self._standing(sources.target)
+        before = await self._current(sources.target)
         again = row.verdict is not None and before is not None and await self._text_digest(before) == row.after
         kept = row.before if again else before.digest if before else Digest("")
         parts = await self._parts(sources, verdict, text, command.taken)
@@ -201,10 +201,10 @@ class Comparisons:
 
     async def _write_again(self, sources: TargetSources, text: str, word: Work) -> None:
         """Another choice after the question was answered: the output of the step with another pick."""
-        target, standing = sources.target, await self._standing(sources.target)
+        target, current = sources.target, await self._current(sources.target)
         value: dict[str, Any] = {"round": _round(sources), "lineage": []}
-        if standing is not None and standing.form == "json":
-            value = dict(Output(await self._store.runs.text(standing.digest), "json").value)
+        if current is not None and current.form == "json":
+            value = dict(Output(await self._store.runs.text(current.digest), "json").value)
         lines = [
             {**line, "picked": line.get("digest") == digest(text)} if line.get("round") == value["round"] else line
             for line in value.get("lineage", ())
@@ -214,10 +214,10 @@ class Comparisons:
         await self._versions.write(target.workflow, target.node, target.chapter, output, beside=(word,))
 
     async def _require_last_round(self, sources: TargetSources) -> None:
-        standing = await self._standing(sources.target)
-        if standing is None or standing.form != "json":
+        current = await self._current(sources.target)
+        if current is None or current.form != "json":
             return
-        value = Output(await self._store.runs.text(standing.digest), "json").value
+        value = Output(await self._store.runs.text(current.digest), "json").value
         if isinstance(value, dict) and value.get("round", 0) > _round(sources):
             raise RunError(
                 _("A later round builds on this choice."),
@@ -225,7 +225,7 @@ class Comparisons:
                 _("Compare the candidates of the last round, or run the step again."),
             )
 
-    async def _standing(self, target: ComparisonTarget) -> CurrentOutput | None:
+    async def _current(self, target: ComparisonTarget) -> CurrentOutput | None:
         return (await self._store.current_outputs.all(target.workflow, target.chapter)).get(target.node)
 
     async def _text_digest(self, output: CurrentOutput) -> Digest:
@@ -240,17 +240,17 @@ class Comparisons:
         row = await self._store.comparisons.get(identity)
         if row is None or row.verdict is None:
             raise RunError(_("No choice was made there."), _("Nothing was changed."))
-        standing = await self._standing(target)
-        if row.after and standing is not None and await self._text_digest(standing) not in (row.after, row.before):
+        current = await self._current(target)
+        if row.after and current is not None and await self._text_digest(current) not in (row.after, row.before):
             raise RunError(_("Another text has been chosen for the step since."), _("Nothing was changed."))
         parts = [self._store.comparisons.taking_back(identity)]
         if target.question:
             parts.append(await self._forgetting_answer(target))
-        if row.before and row.after and standing is not None and standing.digest != row.before:
+        if row.before and row.after and current is not None and current.digest != row.before:
             await self._versions.select(target.workflow, target.node, target.chapter, row.before, beside=parts)
         else:
             own: tuple[Mark, ...] = ()
-            if not row.before and standing is not None:
+            if not row.before and current is not None:
                 own = ((target.node, target.node, "output"),)
             await self._store.current_outputs.write(target.workflow, {target.chapter: OutputChange(marks=own)}, *parts)
         self._emit(ComparisonChanged(identity))

@@ -58,15 +58,15 @@ class OutputVersions:
         name = workflow_id(workflow)
         versions = await self._store.versions.of(name, chapter, node)
         known = (await self._store.current_outputs.all(name, chapter)).get(node)
-        standing = known.digest if known else next((one.digest for one in reversed(versions) if one.stood), None)
+        current = known.digest if known else next((one.digest for one in reversed(versions) if one.stood), None)
         return tuple(
             replace(version, current=True, chosen=bool(known and known.chosen), frozen=bool(known and known.frozen))
-            if version.digest == standing
+            if version.digest == current
             else version
             for version in reversed(versions)
         )
 
-    async def standing(self, workflow: str, chapter: ChapterId | None) -> tuple[NodeStatus, ...]:
+    async def statuses(self, workflow: str, chapter: ChapterId | None) -> tuple[NodeStatus, ...]:
         """Every node of the document in order, then frozen or chosen nodes inside them."""
         document = await self._store.workflows.get(workflow)
         known = await self._store.current_outputs.all(document.id, chapter)

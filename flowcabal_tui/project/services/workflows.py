@@ -72,9 +72,9 @@ class WorkflowService(Service):
         """The texts of these versions, in this order and in readable form."""
         return await self._parts.runs.queries.texts(versions)
 
-    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStatus, ...]:
+    async def statuses(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStatus, ...]:
         """Every node of the document with its current output, whether it is frozen, and whether it is out of date."""
-        return await self._parts.runs.versions.standing(workflow, chapter)
+        return await self._parts.runs.versions.statuses(workflow, chapter)
 
     async def todo(
         self, workflow: str, chapter: ChapterId | None = None, targets: Sequence[NodeId] = ()

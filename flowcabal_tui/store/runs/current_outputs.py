@@ -44,7 +44,7 @@ class CurrentOutputs(StorePart):
             f"SELECT {_COLUMNS} FROM standing WHERE {_PLACE} ORDER BY node", (workflow, chapter or "")
         )
         return {
-            standing.node: standing for standing in self._database.readable(mark("current outputs"), _standing, rows)
+            output.node: output for output in self._database.readable(mark("current outputs"), _current_output, rows)
         }
 
     async def frozen(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, Output]:
@@ -131,6 +131,6 @@ def _freshen(connection: Connection, place: tuple[str, str], nodes: Iterable[Nod
 
 
 @decodes
-def _standing(row: Row) -> CurrentOutput:
+def _current_output(row: Row) -> CurrentOutput:
     node, digest, form, at, frozen, chosen, run, made = row
     return CurrentOutput(node, digest, form, datetime.fromisoformat(at), bool(frozen), bool(chosen), run, made)

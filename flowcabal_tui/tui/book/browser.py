@@ -143,14 +143,14 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         if seen == self._seen and not again:
             return
         texts = (
-            {standing.chapter.id: standing.chapter.digest for standing in self._seen.chapters}
+            {status.chapter.id: status.chapter.digest for status in self._seen.chapters}
             if self._seen and not again
             else {}
         )
         self._seen = seen
-        for standing in seen.chapters:
-            if standing.chapter.id in self._scenes and standing.chapter.digest != texts.get(standing.chapter.id):
-                self._scenes[standing.chapter.id] = await self._controller.project.book.scenes(standing.chapter.id)
+        for status in seen.chapters:
+            if status.chapter.id in self._scenes and status.chapter.digest != texts.get(status.chapter.id):
+                self._scenes[status.chapter.id] = await self._controller.project.book.scenes(status.chapter.id)
         self._fill(cursor)
 
     def _fill(self, cursor: str | None = None) -> None:
@@ -184,16 +184,16 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             yield Content(_("today {n}").format(n=f"{seen.today:+,}"))
 
     def _rows(self, seen: BookOverview) -> Iterator[Option]:
-        for volume, group in groupby(seen.chapters, key=lambda standing: standing.chapter.volume):
-            standings = list(group)
+        for volume, group in groupby(seen.chapters, key=lambda status: status.chapter.volume):
+            statuses = list(group)
             if volume:
-                row = volume_row(self._columns, volume, standings, folded=volume in self._folded)
-                yield Option(row, id=f"volume/{standings[0].chapter.id}")
+                row = volume_row(self._columns, volume, statuses, folded=volume in self._folded)
+                yield Option(row, id=f"volume/{statuses[0].chapter.id}")
             if volume in self._folded and volume:
                 continue
-            for standing in standings:
-                chapter = standing.chapter
-                row = chapter_row(self._columns, standing, seen.goals.chapter, unfolded=chapter.id in self._scenes)
+            for status in statuses:
+                chapter = status.chapter
+                row = chapter_row(self._columns, status, seen.goals.chapter, unfolded=chapter.id in self._scenes)
                 yield Option(row, id=_key(chapter.id))
                 for scene in self._scenes.get(chapter.id, ()):
                     yield Option(scene_row(self._columns, scene), id=_key(chapter.id, scene))
@@ -372,7 +372,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         if chapter is not None and scene is not None:
             self._merge_scene(chapter, scene)
             return
-        chapters = [standing.chapter for standing in self._seen.chapters] if self._seen else []
+        chapters = [status.chapter for status in self._seen.chapters] if self._seen else []
         following = next((each for each in chapters if chapter and each.position == chapter.position + 1), None)
         if chapter is None or following is None:
             self.notify(_("There is no next chapter."), markup=False)

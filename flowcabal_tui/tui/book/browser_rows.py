@@ -33,19 +33,19 @@ OPENING: Final = 2_000
 """Characters of a text that are shown beside the list."""
 
 
-def chapter_row(columns: Columns, standing: ChapterStatus, goal: int, *, unfolded: bool) -> ColumnRow:
+def chapter_row(columns: Columns, status: ChapterStatus, goal: int, *, unfolded: bool) -> ColumnRow:
     """The row of a chapter; `goal` is the target length of a chapter (0: none)."""
-    chapter = standing.chapter
+    chapter = status.chapter
     parts = []
-    if standing.is_unsaved:
+    if status.is_unsaved:
         parts.append(_("* unsaved text"))
-    if standing.changed_outside:
+    if status.changed_outside:
         parts.append(_("changed outside"))
-    if standing.failed:
+    if status.failed:
         parts.append(_("memory failed"))
-    elif standing.left:
+    elif status.left:
         parts.append(_("updating memory"))
-    elif standing.is_stale:
+    elif status.is_stale:
         parts.append(_("summaries out of date"))
     return columns.row(
         "v" if unfolded else ">" if chapter.version else "",
@@ -66,10 +66,10 @@ def scene_row(columns: Columns, scene: ChapterScene) -> ColumnRow:
     return columns.row("", "", Cell(f"{scene.number:>3} {words}", "secondary"), Cell(length, "secondary"))
 
 
-def volume_row(columns: Columns, volume: str, standings: Sequence[ChapterStatus], *, folded: bool) -> ColumnRow:
+def volume_row(columns: Columns, volume: str, statuses: Sequence[ChapterStatus], *, folded: bool) -> ColumnRow:
     """The row of a volume, with a sign for folded or unfolded chapters."""
-    length = sum(standing.chapter.length for standing in standings)
-    chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))
+    length = sum(status.chapter.length for status in statuses)
+    chapters = ngettext("{n} chapter", "{n} chapters", len(statuses)).format(n=len(statuses))
     name = Cell(one_line(volume), is_bold=True)
     return columns.row("+" if folded else "-", "", name, Cell(f"{length:,}", is_bold=True), "", "", chapters)
 

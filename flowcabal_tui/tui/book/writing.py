@@ -137,7 +137,7 @@ class WritingController:
         """Reads the goals and the words written today, and shows them below the text."""
         seen, line = await self._project.book.overview(), self._screen.query_one(WritingLine)
         chapter: Chapter | None = next(
-            (standing.chapter for standing in seen.chapters if standing.chapter.id == self._view.chapter), None
+            (status.chapter for status in seen.chapters if status.chapter.id == self._view.chapter), None
         )
         if chapter is not None:
             line.open(chapter)

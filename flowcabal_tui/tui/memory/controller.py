@@ -62,8 +62,8 @@ class MemoryController:
         """Loads profiles, spending, and the open background tasks."""
         status = self._screen.query_one(StatusLine)
         totals, tasks = await self._project.runs.totals(), await self._project.memory.background()
-        memory = _standing(task for task in tasks if task.kind != "knowledge")
-        owed = _standing(task for task in tasks if task.kind == "knowledge")
+        memory = _backlog_of(task for task in tasks if task.kind != "knowledge")
+        owed = _backlog_of(task for task in tasks if task.kind == "knowledge")
         status.facts = replace(status.facts, totals=totals, memory=memory, owed=owed)
         await self.refresh()
 
@@ -252,7 +252,7 @@ def _backlog(counts: Iterable[tuple[str, int]], reason: str) -> Backlog:
     return Backlog(sum(numbers.get(name, 0) for name in _UNFINISHED), numbers.get("failed", 0), reason)
 
 
-def _standing(tasks: Iterable[BackgroundTask]) -> Backlog:
+def _backlog_of(tasks: Iterable[BackgroundTask]) -> Backlog:
     """The tasks in numbers, with the reason for a delay of one of them."""
     known = tuple(tasks)
     hindered = (task.error for task in known if task.state in ("waiting", "failed"))

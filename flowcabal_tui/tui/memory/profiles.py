@@ -189,7 +189,7 @@ class ProfilePane(Vertical):
             return
         parts = [one_line(self._profile.name, 60)]
         if derived is not None:
-            parts += filter(None, [_(LEVELS[derived.level]), _as_of(derived), _at(derived), *self._standing(derived)])
+            parts += filter(None, [_(LEVELS[derived.level]), _as_of(derived), _at(derived), *self._notes(derived)])
         else:
             parts.append(_("nothing at this level yet"))
         entity = self._profile.entity
@@ -198,7 +198,7 @@ class ProfilePane(Vertical):
         head = head_words(parts[0], *map(without_backticks, (*parts[1:], note)))
         self.query_one(FactsText).show(head, *by_hand)
 
-    def _standing(self, derived: Derived) -> Iterator[str]:
+    def _notes(self, derived: Derived) -> Iterator[str]:
         """The author of the level in view, and whether a newer state can be taken."""
         if derived.method == "hand":
             yield _(METHODS["hand"])

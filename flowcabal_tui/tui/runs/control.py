@@ -148,8 +148,8 @@ class RunControl:
 
     async def _freeze(self, node: NodeId) -> None:
         """Freezes the current output of a node, or lets the node run again."""
-        standing = await self._project.workflows.standing(self._workflow_id, self._view.chapter)
-        output = next((each.output for each in standing if each.node == node), None)
+        statuses = await self._project.workflows.statuses(self._workflow_id, self._view.chapter)
+        output = next((each.output for each in statuses if each.node == node), None)
         if output is None:
             self._screen.notify(_("It has no output to freeze yet."), markup=False)
         elif output.frozen:

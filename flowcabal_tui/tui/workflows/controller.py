@@ -101,11 +101,11 @@ class GraphController:
             return
         self._findings = await self._project.workflows.validate(workflow)
         try:
-            standing = await self._project.workflows.standing(workflow.id, self._view.chapter)
+            statuses = await self._project.workflows.statuses(workflow.id, self._view.chapter)
         except FlowCabalError:
-            standing = ()
+            statuses = ()
         if workflow is self._document.workflow:
-            marks = node_marks(standing, self._findings, self._document.targets)
+            marks = node_marks(statuses, self._findings, self._document.targets)
             self._screen.query_one(WorkflowPane).show_marks(marks)
 
     async def toggle_target(self, node: NodeId) -> None:

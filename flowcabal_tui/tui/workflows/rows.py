@@ -56,11 +56,11 @@ ShownState = NodeState | Literal["stale", "round"]
 
 
 def node_marks(
-    standing: Iterable[NodeStatus], findings: Iterable[Problem], targets: Collection[NodeId]
+    statuses: Iterable[NodeStatus], findings: Iterable[Problem], targets: Collection[NodeId]
 ) -> dict[NodeId, NodeMarks]:
     """The marks by path; a finding on an inner node also counts for its container."""
     marks: dict[NodeId, NodeMarks] = {}
-    for each in standing:
+    for each in statuses:
         output = each.output
         marks[each.node] = NodeMarks(
             has_output=output is not None,
