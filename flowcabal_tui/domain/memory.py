@@ -134,7 +134,7 @@ TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 BY_RULE: tuple[TaskKind, ...] = ("mirror", "index", "entities")
 """Steps that call no model."""
 LONGEST_WAIT: Final = 300.0
-"""The most seconds that a step waits before its next try."""
+"""Maximum seconds between two tries of a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class BackgroundTask:
     pinned: Generation | None = None
 
     def is_due(self, now: float) -> bool:
-        """True when it may begin; a time that is farther off than any wait is of a clock that was wrong."""
+        """True when it may begin. A time beyond the longest wait comes from a wrong clock and is ignored."""
         return not now < self.not_before <= now + LONGEST_WAIT
 
 

@@ -68,7 +68,7 @@ class WritingLog:
     @property
     def streak(self) -> int:
         """Days in a row with writing up to today, or to yesterday as long as today has none."""
-        rows = _rows([each for each in self.days if each.day <= self.today])  # later ones are of a clock that was wrong
+        rows = _rows([each for each in self.days if each.day <= self.today])  # a later day comes from a wrong clock
         return rows[-1][1] if rows and rows[-1][0] >= self.today - timedelta(days=1) else 0
 
     @property
@@ -115,7 +115,7 @@ def day_of(at: datetime, begins: int, zone: tzinfo | None = None) -> date:
     """The writer's day of a moment: it begins at the hour `begins` where the writer is (`zone`; None: this machine)."""
     try:
         return (at.astimezone(zone).replace(tzinfo=None) - timedelta(hours=begins)).date()
-    except OverflowError:  # a time of a stranger at either end of the calendar
+    except OverflowError:  # either end of the calendar, as in a hostile project
         return at.date()
 
 

@@ -188,7 +188,7 @@ def require_address(url: str) -> None:
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Seconds that the provider asks to wait (RFC 9110, 10.2.3: a number or a date); None if it does not.
 
-    A date is compared with that of the answer, if it has one: the clock of this machine may be wrong.
+    A date is compared with the date of the answer, if there is one, because the clock of this machine may be wrong.
     """
     try:
         if "retry-after-ms" in headers:

@@ -113,8 +113,8 @@ def docx(
 
 
 def _packed(package: Any) -> bytes:
-    """The files of the package without the clock's date, which python-docx would give them: a ZIP has none before 1980,
-    the clock of a flat battery has."""
+    """The package as a ZIP without the current date. python-docx would set it, and fails while the clock of the machine
+    is before 1980, the first date of a ZIP."""
     from docx.opc.pkgwriter import PackageWriter
 
     out, parts, writer = io.BytesIO(), package.parts, cast(Any, PackageWriter)
@@ -130,7 +130,7 @@ def _packed(package: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Undated:
-    """The writer of a package for python-docx."""
+    """Stores the parts of a package for python-docx."""
 
     archive: zipfile.ZipFile
 

@@ -168,7 +168,7 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Backu
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """Adds a file without the clock's date: a ZIP has no date before 1980, the clock of a flat battery has."""
+    """Adds a file without the current date, because a ZIP cannot contain one before 1980, which a wrong clock shows."""
     archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
@@ -336,7 +336,7 @@ def _unpack(archive: zipfile.ZipFile, manifest: BackupManifest, folder: Path) ->
 
 
 def _require_usable(project: Path) -> None:
-    """Raises ProjectTooNew, or ProjectDamaged with an advice about the backup: its folder is removed."""
+    """Raises ProjectTooNew, or ProjectDamaged with advice about the backup, because the folder is removed."""
     try:
         require_whole(project / PROJECT_STATE / DATABASE)
         load_project(project)

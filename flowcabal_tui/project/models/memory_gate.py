@@ -173,8 +173,8 @@ def spending_rule() -> SpendingRule:
 def _change(day: str, currency: str, amount: Decimal, most: Decimal | None, today: str = "") -> bool:
     """Adds an amount to the sum of a day, unless it would exceed `most`; returns False when nothing was added.
 
-    A day has one currency. A file that cannot be read or written lets nothing begin. The sum of a day after `today`,
-    which a wrong clock has booked, is that of `today`: it would be the sum of every day until then.
+    A day has one currency. A file that cannot be read or written lets nothing begin. A sum booked under a wrong clock
+    for a day after `today` counts for `today`; otherwise it would count for every day until then.
     """
     path = paths.state_folder() / FILE
     try:

@@ -141,7 +141,7 @@ class QuotedRun(NodeRun):
         raise Stop
 
     async def ask_once(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
-        """The decision of an earlier run; else the first choice, so that the rounds after it are counted too."""
+        """The decision of an earlier run, else the first choice, so that later rounds are counted."""
         try:
             return await super().ask_once(about, ask)
         except Stop:

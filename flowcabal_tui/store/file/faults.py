@@ -19,7 +19,7 @@ _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOST: Final = ("no such table", "Could not decode to UTF-8", "malformed JSON")
 """Migrations create all tables, all text is UTF-8, and columns that a query looks into are JSON."""
 ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
-"""The errors of statements; Python raises the second one for a message of SQLite that names damaged bytes."""
+"""Errors of statements. Python raises UnicodeDecodeError when SQLite's message contains damaged bytes."""
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
