@@ -38,6 +38,7 @@ def test_a_key_is_known_by_the_name_that_a_user_writes(written: str, name: str):
 def test_unknown_ids_and_keys_are_named_with_the_nearest_known_ones_and_known_keys_still_work():
     own = {"run.strat": "f7", "run.stop": "contrl+e", "findings.check": "C, hoem", "shelf.split": "S"}
     assert key_problems(own) == (
+        "The action shelf.split is now called browser.split; the next release no longer accepts the old name.",
         "No action has the id run.strat. Did you mean run.start?",
         "run.stop is set to contrl+e, which is not a key. Did you mean ctrl+e?",
         "findings.check is set to hoem, which is not a key. Did you mean home?",

@@ -21,11 +21,13 @@ _RENAMED: Final = {"book.shelf": "book.browser", "shelf": "browser", "bench": "c
 
 def current_ids(overrides: Mapping[str, str]) -> dict[str, str]:
     """`overrides` with current ids; if an action is set under its old and its new id, the new one wins."""
-    known = {}
-    for name, keys in overrides.items():
-        place, point, rest = name.partition(".")
-        known[_RENAMED.get(name, _RENAMED.get(place, place) + point + rest)] = keys
+    known = {_current_id(name): keys for name, keys in overrides.items()}
     return known | {name: keys for name, keys in overrides.items() if name in known}
+
+
+def _current_id(name: str) -> str:
+    place, point, rest = name.partition(".")
+    return _RENAMED.get(name, _RENAMED.get(place, place) + point + rest)
 
 
 _MODIFIERS: Final = ("ctrl", "shift", "alt", "super", "hyper", "meta")
@@ -66,15 +68,22 @@ def usable_keymap(overrides: Mapping[str, str]) -> dict[str, str]:
 
 
 def key_problems(overrides: Mapping[str, str]) -> tuple[str, ...]:
-    """The errors in the user's own keys, one sentence each: unknown ids, unknown keys, conflicting keys."""
+    """The errors in the user's own keys, one sentence each: old ids, unknown ids, unknown keys, conflicting keys."""
     from flowcabal_tui.tui.app.keys_page import all_keys  # knows every screen: read when keys were changed
 
+    renamed = [
+        _("The action {old} is now called {new}; the next release no longer accepts the old name.").format(
+            old=name, new=_current_id(name)
+        )
+        for name in overrides
+        if _current_id(name) != name
+    ]
     overrides, rows = current_ids(overrides), all_keys()
     clashing = (
         _("{key} is set for {ids} in one place.").format(key=clash.key, ids=_(", ").join(clash.ids))
         for clash in clashes(usable_keymap(overrides), rows)
     )
-    return (*_unknown(overrides, [row.id for row in rows]), *clashing)
+    return (*renamed, *_unknown(overrides, [row.id for row in rows]), *clashing)
 
 
 def _unknown(overrides: Mapping[str, str], ids: Sequence[str]) -> Iterator[str]:
