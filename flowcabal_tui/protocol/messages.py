@@ -6,6 +6,7 @@ carry: `{"type": "node:started", ...}`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -51,9 +52,20 @@ def _plain(value: Any) -> Any:
 def from_message(message: dict[str, Any]) -> Command | Event:
     """The value that `to_message` wrote.
 
-    Raises KeyError for an unknown type and pydantic.ValidationError for bad fields.
+    Raises KeyError for an unknown type and pydantic.ValidationError for bad fields, also for unknown ones of a command.
     """
     kind = message["type"]
     known = COMMANDS.get(kind) or EVENTS[kind]
-    value: Command | Event = from_plain(known, {key: item for key, item in message.items() if key != "type"})
+    given = {key: item for key, item in message.items() if key != "type"}
+    if issubclass(known, Command) and (unknown := given.keys() - {item.name for item in fields(known)}):
+        raise _unknown_fields(kind, sorted(unknown))
+    value: Command | Event = from_plain(known, given)
     return value
+
+
+def _unknown_fields(kind: str, names: Iterable[str]) -> ValueError:
+    from pydantic import ValidationError
+
+    return ValidationError.from_exception_data(
+        kind, [{"type": "extra_forbidden", "loc": (name,), "input": None} for name in names]
+    )

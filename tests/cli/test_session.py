@@ -235,6 +235,7 @@ HOSTILE = [
     (b"[" * 900_000, None, "LineTooDeep"),
     (b'{"id": 7, "type": "connect", "project": "' + b"x" * 2_000_000 + b'"}', 7, "LineTooLong"),
     (b"x" * 2_000_000, None, "LineTooLong"),
+    (b'{"id": 7, "type": "chapter:edit", "chapter": "c", "titel": "Rain"}', 7, "BadField"),
 ]
 
 
