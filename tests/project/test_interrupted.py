@@ -111,8 +111,8 @@ async def test_a_stop_that_overtakes_the_taking_up_of_a_run_stops_it(
     run = await left_waiting(folder)
     async with opened(folder) as case:
         runs = case.project._parts.runs.manager
-        gate = Gate(runs._services.of)
-        monkeypatch.setattr(runs._services, "of", gate)
+        gate = Gate(runs._ports.of)
+        monkeypatch.setattr(runs._ports, "of", gate)
         resumed = asyncio.create_task(case.project.carry_out(ResumeRun(run)))
         await gate.reached.wait()
         stopped = asyncio.create_task(case.project.carry_out(CancelRun(run)))
