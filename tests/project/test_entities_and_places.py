@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import EntityId, NodeId, RunId
 from flowcabal_tui.domain.memory import BackgroundTask, Entity
 from flowcabal_tui.domain.run import RunRequest
@@ -50,6 +50,8 @@ async def test_a_character_written_by_hand_is_owed_to_the_knowledge_server(case:
     await case.project.carry_out(PutEntity(replace(INES, note="She has no brother.")))
     second = (await owed(case))["entity/ines"]
     await case.project.carry_out(RemoveEntity(INES.id))
+    with pytest.raises(Gone, match="There is nothing named"):
+        await case.project.carry_out(RemoveEntity(EntityId("nobody")))
     third = (await owed(case))["entity/ines"]
     assert len({first.source, second.source, third.source}) == 3
 

@@ -8,7 +8,7 @@ from typing import Final
 from flowcabal_tui.agents.conversation.ports import SearchPlace, SentChip, Surroundings
 from flowcabal_tui.domain.conversation import Chip
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.errors import FlowCabalError, UnknownName
+from flowcabal_tui.domain.errors import FlowCabalError, Gone, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.memory import Entity
@@ -69,10 +69,12 @@ class ProjectBook:
         return await self._parts.story.story()
 
     async def profile(self, entity: EntityId) -> str:
-        known = {each.id: each for each in await self._store.memory.entities()}
+        known = next((each for each in await self._store.memory.entities() if each.id == entity), None)
+        if known is None:
+            raise Gone(entity)
         rows = [row for row in await self._parts.memory.profiles.rows() if row.uri.endswith(f"/{entity}")]
         texts = [await self._parts.memory.sources.summary(row.uri) for row in rows]
-        return "\n\n".join((entity_text(known[entity]).strip(), *filter(None, texts)))
+        return "\n\n".join((entity_text(known).strip(), *filter(None, texts)))
 
     async def book_profile(self, name: str) -> str:
         for row in await self._parts.memory.profiles.rows():

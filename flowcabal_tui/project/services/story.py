@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.book_kinds import BookKind
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.memory import Entity, Mention
@@ -119,8 +120,10 @@ class StoryService(Service):
 
     @handles(RemoveEntity)
     async def remove_entity(self, command: RemoveEntity) -> None:
-        known = {entity.id: entity for entity in await self._store.memory.names()}
-        await self._parts.memory.steps.remove_by_hand(known[command.entity])
+        entity = next((each for each in await self._store.memory.names() if each.id == command.entity), None)
+        if entity is None:
+            raise Gone(command.entity)
+        await self._parts.memory.steps.remove_by_hand(entity)
         await self._names_changed()
 
     async def _names_changed(self) -> None:

@@ -211,6 +211,9 @@ class Proposals(StorePart):
             f"SELECT {FIELDS} FROM proposal WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
         )
         found = {row[0]: proposal_of(row) for row in rows}
+        for each in ids:
+            if each not in found:
+                raise Gone(each)
         return tuple(found[each] for each in ids)
 
     async def last_decision(self) -> int:
