@@ -61,13 +61,13 @@ async def findings(arguments: Namespace) -> int:
             await project.carry_out(command)
         if arguments.changed:
             await project.carry_out(await _changed(arguments, project))
-        wish = FindingFilter(
+        where = FindingFilter(
             *(_STATES[arguments.state], checks, chapters, arguments.words),
             arguments.unfold or arguments.state != "new",
             arguments.newest,
             notes=True,
         )
-        page = await project.findings.findings(wish, arguments.offset, arguments.limit)
+        page = await project.findings.findings(where, arguments.offset, arguments.limit)
         await _print(project, page, as_json=arguments.json)
     return DONE if page.rows or words or arguments.changed else FOUND
 
@@ -82,8 +82,8 @@ async def check(arguments: Namespace) -> int:
             if not await agreed_to_spend(project, quote, "agent", yes=arguments.yes):
                 return FOUND
         await project.carry_out(CheckChapters(first, last, arguments.model))
-        wish = FindingFilter(chapters=chapters, folded=True)
-        page = await project.findings.findings(wish, 0, _MOST)
+        where = FindingFilter(chapters=chapters, folded=True)
+        page = await project.findings.findings(where, 0, _MOST)
         report = await _print(project, page, as_json=arguments.json)
     wanted = set(chapters)
     failed = arguments.model and any(not wanted or chapter in wanted for chapter, _check in report.not_checked)

@@ -42,7 +42,7 @@ async def proposals(arguments: Namespace) -> int:
     """Prints the rows, one on each line, after applying the options; exit code 1 when none matches."""
     changes = bool(arguments.confirm or arguments.drop or arguments.correct or arguments.undo)
     async with await opened(arguments, read_only=not changes, knowledge=False) as project:
-        wish = ProposalFilter(
+        where = ProposalFilter(
             _STATES[arguments.state],
             tuple(arguments.kind),
             await chapter_at(project, arguments.chapter),
@@ -50,24 +50,24 @@ async def proposals(arguments: Namespace) -> int:
         )
         for command in [each async for each in _commands(arguments, project)]:
             await project.carry_out(command)
-        page = await project.story.proposals(wish, arguments.offset, arguments.limit)
+        page = await project.story.proposals(where, arguments.offset, arguments.limit)
         names = {entity.id: entity.name for entity in await project.story.entities()}
         positions = {chapter.id: chapter.position for chapter in await project.book.chapters()}
     if arguments.json:
         rows = [_plain(row, names, positions) for row in page.rows]
         say_json({"counts": dict(page.counts), "offset": page.offset, "proposals": rows}, indent=2)
     else:
-        _print(page, wish, names, positions)
+        _print(page, where, names, positions)
     return 0 if page.rows or changes else 1
 
 
-def _print(page: ProposalPage, wish: ProposalFilter, names: dict[EntityId, str], positions: dict[Any, int]) -> None:
+def _print(page: ProposalPage, where: ProposalFilter, names: dict[EntityId, str], positions: dict[Any, int]) -> None:
     for row in page.rows:
         place = str(positions.get(row.place.chapter, "")) if row.place else ""
         words = proposal_line(row, lambda entity: names.get(entity, entity))
         cells = (row.id, state_words(row), place, _(KINDS[row.kind]), words, reason(row), quoted(row.quotation))
         say_row(cells)
-    left = page.total(wish.states) - page.offset - len(page.rows)
+    left = page.total(where.states) - page.offset - len(page.rows)
     if left > 0:
         say(ngettext("{n} more: --offset", "{n} more: --offset", left).format(n=left))
 

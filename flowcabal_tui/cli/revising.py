@@ -68,8 +68,8 @@ async def _command(project: Project, arguments: Namespace, chapter: ChapterId) -
     start, end = _span(text, arguments.paragraphs)
     findings: tuple[ProposalId, ...] = ()
     if arguments.findings is not None:
-        wish = FindingFilter(chapters=(chapter,), folded=True)
-        rows = [row.proposal for row in (await project.findings.findings(wish, 0, _MOST)).rows]
+        where = FindingFilter(chapters=(chapter,), folded=True)
+        rows = [row.proposal for row in (await project.findings.findings(where, 0, _MOST)).rows]
         findings = tuple(row.id for row in rows if _is_wanted(row, arguments.findings, start, end))
         if not findings:
             raise BadArgument(_("No such finding is open there."), _("Nothing was sent."))

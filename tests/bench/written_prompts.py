@@ -30,7 +30,7 @@ from tests.trusting import confirmed
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "prompts"
 LANGUAGES: Final = ("en", "zh")
-WISHES: Final = {"en": "Shorter, and only what he sees.", "zh": "写短一些，只写他看见的。"}
+SHOWN_STATES: Final = {"en": "Shorter, and only what he sees.", "zh": "写短一些，只写他看见的。"}
 """What the writer asks for when a passage is rewritten."""
 ASKED: Final = {"en": "Who knows that the lamp was put out on purpose?", "zh": "谁知道灯是故意熄灭的？"}
 """What the writer asks in a conversation."""
@@ -141,7 +141,7 @@ async def _requests(project: Project, recorder: Recorder, language: str) -> dict
     text = await project.book.chapter_text(target)
     start = text.index("\n\n") + 2
     end = text.index("\n\n", start)
-    await project.carry_out(RewriteSelection(target, start, end, text[start:end], WISHES[language]))
+    await project.carry_out(RewriteSelection(target, start, end, text[start:end], SHOWN_STATES[language]))
     await project.memory.settled()
     found["rewrite"] = recorder.of("rewrite")[0]
     talk = ConversationId(await project.carry_out(StartConversation()))

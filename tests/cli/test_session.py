@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from pydantic import ValidationError
 
 from flowcabal_tui.cli.session.command import COMMANDS_WAITING, _Session
 from flowcabal_tui.cli.session.lines import DEPTH, MOST_BYTES, BadLine, LineSplitter, SessionLine, read_message
+from flowcabal_tui.cli.session.questions import arguments_of
 from flowcabal_tui.domain.ids import CommandId, Digest, RunId
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.project import Project
@@ -442,3 +444,10 @@ def test_the_description_lists_every_message_question_command_and_event(call: Ca
     assert "node:iteration" in told["events"] and "node:evaluated" in told["events"]
     assert {"chapters", "quote", "search"} <= set(told["questions"])
     assert told["questions"]["chapter_text"]["arguments"]["required"] == ["chapter"]
+
+
+def test_the_filter_of_a_question_is_accepted_under_its_old_name() -> None:
+    new, old = (arguments_of("findings").model_validate({name: {"states": ["waiting"]}}) for name in ("where", "wish"))
+    assert new == old and new.where.states == ("waiting",)
+    with pytest.raises(ValidationError):
+        arguments_of("findings").model_validate({"what": {}})

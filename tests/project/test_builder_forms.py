@@ -187,7 +187,7 @@ async def test_an_alteration_leaves_what_it_does_not_name_byte_for_byte(alterati
     assert {name for name in before if after.get(name) == before[name]} == set(untouched)
 
 
-WISHES = [
+SHOWN_STATES = [
     (
         "zh",
         "写番外：先想好大纲，我看过再写，写完检查错别字，再润色，存成一场戏。",
@@ -207,7 +207,7 @@ WISHES = [
 ]
 
 
-@pytest.mark.parametrize(("language", "wish", "verbs"), WISHES)
+@pytest.mark.parametrize(("language", "wish", "verbs"), SHOWN_STATES)
 async def test_a_wish_fills_the_form(language: str, wish: str, verbs: list[str]):
     copied = WorkingCopy.of(None, Known(actions={}, flows=[], models=[]), language=language)
     form = form_of(wish, copied, language)

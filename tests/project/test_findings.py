@@ -33,8 +33,8 @@ FIRST = "Mara Quill was thirty years old when she came to the harbour. The lamp 
 SECOND = "It rained all day. As an AI language model, I cannot describe the storm.\n\nMara Quill was twelve years old."
 
 
-async def rows(case: Case, wish: FindingFilter = ANY) -> tuple[FindingRow, ...]:
-    return (await case.project.findings.findings(wish)).rows
+async def rows(case: Case, where: FindingFilter = ANY) -> tuple[FindingRow, ...]:
+    return (await case.project.findings.findings(where)).rows
 
 
 async def said(case: Case) -> list[tuple[str, str]]:

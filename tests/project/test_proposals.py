@@ -30,8 +30,8 @@ async def case(folder):
         yield case
 
 
-async def rows(case: Case, kind: str = "", wish: ProposalFilter = ANY) -> list[Proposal]:
-    return [row for row in (await case.project.story.proposals(wish)).rows if kind in ("", row.kind)]
+async def rows(case: Case, kind: str = "", where: ProposalFilter = ANY) -> list[Proposal]:
+    return [row for row in (await case.project.story.proposals(where)).rows if kind in ("", row.kind)]
 
 
 async def states(case: Case, kind: str = "") -> set[str]:

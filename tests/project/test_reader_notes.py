@@ -42,8 +42,8 @@ async def case(folder: Path):
         yield case
 
 
-async def listed(case: Case, wish: FindingFilter = NEW, offset: int = 0, limit: int = 100) -> FindingPage:
-    return await case.project.findings.findings(wish, offset, limit)
+async def listed(case: Case, where: FindingFilter = NEW, offset: int = 0, limit: int = 100) -> FindingPage:
+    return await case.project.findings.findings(where, offset, limit)
 
 
 async def test_a_readers_note_stands_before_the_findings_of_checks(case: Case) -> None:

@@ -55,8 +55,8 @@ def found(
     return Proposal("finding", place, words, Difference(finding), origin=Origin("rule", check))
 
 
-async def states(store: Store, wish: FindingFilter = ANY) -> list[tuple[str, str]]:
-    return [(row.proposal.quotation, row.proposal.state) for row in (await store.findings.page(wish)).rows]
+async def states(store: Store, where: FindingFilter = ANY) -> list[tuple[str, str]]:
+    return [(row.proposal.quotation, row.proposal.state) for row in (await store.findings.page(where)).rows]
 
 
 async def only(store: Store) -> Proposal:

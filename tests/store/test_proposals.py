@@ -59,8 +59,8 @@ async def read(store: Store, chapter: Chapter, *proposals: Proposal, sequels: Se
     await store.records.put_reading(reading, proposals)
 
 
-async def rows(store: Store, wish: ProposalFilter = ANY) -> list[tuple[str, str]]:
-    return [(each.says, each.state) for each in (await store.proposals.page(wish)).rows]
+async def rows(store: Store, where: ProposalFilter = ANY) -> list[tuple[str, str]]:
+    return [(each.says, each.state) for each in (await store.proposals.page(where)).rows]
 
 
 async def facts(store: Store) -> list[tuple[str, str]]:

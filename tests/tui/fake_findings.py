@@ -67,19 +67,19 @@ class FakeFindings:
         """Some of each."""
         self.rows = findings(self._words)
 
-    async def findings(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
+    async def findings(self, where: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         self.asked.append((offset, limit))
         fitting = [
             row
             for row in self.rows
-            if (not wish.chapters or row.proposal.place.chapter in wish.chapters)
-            and wish.words.casefold() in f"{row.proposal.quotation}".casefold()
+            if (not where.chapters or row.proposal.place.chapter in where.chapters)
+            and where.words.casefold() in f"{row.proposal.quotation}".casefold()
         ]
-        rows = [row for row in fitting if not wish.states or row.proposal.state in wish.states]
+        rows = [row for row in fitting if not where.states or row.proposal.state in where.states]
         listed: list[FindingRow] = []
         for row in rows:
             same = [each for each in listed if each.proposal.place.chapter == row.proposal.place.chapter]
-            if wish.folded or len(same) < SHOWN:
+            if where.folded or len(same) < SHOWN:
                 listed.append(row)
             else:
                 at = listed.index(same[-1])

@@ -68,15 +68,15 @@ class FakeProposals:
         """One row of each kind."""
         self.rows = proposals(self._words)
 
-    def page(self, wish: ProposalFilter, offset: int, limit: int) -> ProposalPage:
+    def page(self, where: ProposalFilter, offset: int, limit: int) -> ProposalPage:
         self.asked.append((offset, limit))
         fitting = [
             row
             for row in self.rows
-            if (wish.chapter is None or (row.place and row.place.chapter == wish.chapter))
-            and wish.words.casefold() in f"{row.quotation} {row.difference}".casefold()
+            if (where.chapter is None or (row.place and row.place.chapter == where.chapter))
+            and where.words.casefold() in f"{row.quotation} {row.difference}".casefold()
         ]
-        rows = [row for row in fitting if not wish.states or row.state in wish.states]
+        rows = [row for row in fitting if not where.states or row.state in where.states]
         return ProposalPage(tuple(rows[offset : offset + limit]), offset, Counter(row.state for row in fitting))
 
     def carry_out(self, command: DecideProposals | CorrectProposal | UndoDecision) -> None:

@@ -86,8 +86,8 @@ class FakeRevision:
         self.ticks.append(Tick(PASSES[0].id, chapter_id(1), PASSES[0].checklist[1], "1"))
         self.found = {(chapter_id(3), "echoes"): 2, (chapter_id(3), "ages"): 4, (chapter_id(2), "ages"): 1}
 
-    async def comments(self, wish: CommentFilter) -> tuple[Comment, ...]:
-        return tuple(row for row in self.rows if wish.fits(row))
+    async def comments(self, where: CommentFilter) -> tuple[Comment, ...]:
+        return tuple(row for row in self.rows if where.fits(row))
 
     async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
         return tuple(row for row in self.rewrites if row.state == "waiting")

@@ -365,10 +365,10 @@ class FakeProject(FakeReading, FakeBuilds):
             case Decide(question=question, decision=decision):
                 self.waiting = [item for item in self.waiting if item.id != question]
                 self._events.append(QuestionAnswered(question, decision))
-            case RewriteSelection(chapter=chapter, start=start, end=end, text=text, instruction=wish):
+            case RewriteSelection(chapter=chapter, start=start, end=end, text=text, instruction=wanted):
                 made = self.revision.propose(command)
                 self._events.append(
-                    RewriteProposed(known, chapter, start, end, text, made.after, made.model, wish, made.id)
+                    RewriteProposed(known, chapter, start, end, text, made.after, made.model, wanted, made.id)
                 )
             case TakeRewrite(rewrite=rewrite):
                 self.revision.decide(rewrite, "accepted")
@@ -554,8 +554,8 @@ class FakeProject(FakeReading, FakeBuilds):
     async def all(self) -> Story:
         return self.records
 
-    async def proposals(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
-        return self.proposal_list.page(wish, offset, limit)
+    async def proposals(self, where: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
+        return self.proposal_list.page(where, offset, limit)
 
     async def impact(self, change: BookChange) -> Impact:
         return self.impacts.of(change, self.people)
@@ -632,14 +632,14 @@ class FakeProject(FakeReading, FakeBuilds):
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
         return tuple(row for row in self.action_rows if query in row.description)
 
-    async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
-        older = [each.id for each in self.run_rows].index(wish.before) + 1 if wish.before else 0
+    async def summaries(self, limit: int = 50, where: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
+        older = [each.id for each in self.run_rows].index(where.before) + 1 if where.before else 0
         return tuple(
             each
             for each in self.run_rows[older:]
-            if wish.chapter in ("any", each.chapter)
-            and wish.run in (None, each.id)
-            and not (wish.unended and each.state in ("done", "failed", "cancelled"))
+            if where.chapter in ("any", each.chapter)
+            and where.run in (None, each.id)
+            and not (where.unended and each.state in ("done", "failed", "cancelled"))
         )[: limit if limit >= 0 else None]
 
     async def run_workflow(self, run: RunId) -> Workflow:

@@ -26,7 +26,7 @@ from tests.pictures import studio
 from tests.tui.test_names import press
 from tests.tui.waiting import settled, until
 
-WISHES = {
+SHOWN_STATES = {
     "en": "Plan it, show me the plan, then draft and polish it.",
     "zh": "先拟计划给我看，再写初稿，最后润色。",
 }
@@ -79,7 +79,7 @@ async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
     async with project(tmp_path, language, size) as (pilot, opened):
         before = [each.reference for each in await opened.workflows.newest()]
         await press(pilot, "2", "w", "B")
-        await typed(pilot, WISHES[language])
+        await typed(pilot, SHOWN_STATES[language])
         await pilot.press("enter")
         await shows(pilot, ChooseScreen)
         assert len(rows(pilot)) > 1, "the form, and templates that do much of the wish"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter, create_model
 
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.project import Project
@@ -62,6 +62,8 @@ _METHODS: Final = {
     "standing": "statuses",
 }
 """Questions whose method has another name."""
+_OLD_NAMES: Final = {"where": AliasChoices("where", "wish")}
+"""Arguments that are accepted under their old name for one release."""
 QUESTIONS: Final[dict[str, str]] = {
     question: service for service, (_kind, questions) in _SERVICES.items() for question in questions.split()
 }
@@ -79,11 +81,15 @@ def arguments_of(question: str) -> type[BaseModel]:
     method = _method(question)
     hints = get_type_hints(method)
     fields: dict[str, Any] = {
-        name: (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+        name: (hints[name], Field(_default(parameter), validation_alias=_OLD_NAMES.get(name)))
         for name, parameter in inspect.signature(method).parameters.items()
         if name != "self"
     }
     return create_model(question, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    return ... if parameter.default is parameter.empty else parameter.default
 
 
 @cache

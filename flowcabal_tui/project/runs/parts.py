@@ -77,9 +77,9 @@ class RunParts:
         if "manager" in vars(self):
             await self.manager.close()
 
-    async def summaries(self, limit: int, wish: RunFilter) -> tuple[RunSummary, ...]:
+    async def summaries(self, limit: int, where: RunFilter) -> tuple[RunSummary, ...]:
         """The matching runs, newest first; one that is held in step mode is paused."""
-        found = await self._store.runs.summaries(limit, wish)
+        found = await self._store.runs.summaries(limit, where)
         return self.manager.with_pauses(found) if "manager" in vars(self) else found
 
     @cached_property

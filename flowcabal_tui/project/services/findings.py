@@ -24,12 +24,12 @@ class FindingService(Service):
         passed_on(CheckChapters, lambda parts, command: parts.findings.check(command)),
     )
 
-    async def findings(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
+    async def findings(self, where: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         """A page of findings from `offset` on, in story order, certain ones of a chapter first; notes of readers
         precede them.
         """
         parts = self._parts
-        return await parts.notes.page(wish, offset, limit, parts.store.findings.page)
+        return await parts.notes.page(where, offset, limit, parts.store.findings.page)
 
     async def finding(self, identity: ProposalId) -> Proposal:
         """A finding, or a note of a reader. Raises Gone."""

@@ -31,9 +31,9 @@ from flowcabal_tui.protocol.revision import (
 class RevisionService(Service):
     """Questions and commands about a revision. Lives on the engine's loop."""
 
-    async def comments(self, wish: CommentFilter) -> tuple[Comment, ...]:
+    async def comments(self, where: CommentFilter) -> tuple[Comment, ...]:
         """The comments that match the filter, in story order."""
-        return tuple(each for each in await self._store.comments.all() if wish.fits(each))
+        return tuple(each for each in await self._store.comments.all() if where.fits(each))
 
     @handles(AddComment)
     async def add_comment(self, command: AddComment) -> str:

@@ -32,9 +32,9 @@ class RunService(Service):
         passed_on(Decide, lambda parts, command: parts.runs.manager.decide(command.question, command.decision)),
     )
 
-    async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
+    async def summaries(self, limit: int = 50, where: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         """The matching runs, newest first."""
-        return await self._parts.runs.summaries(limit, wish)
+        return await self._parts.runs.summaries(limit, where)
 
     async def run_workflow(self, run: RunId) -> Workflow:
         """The workflow document as it was when the run started."""

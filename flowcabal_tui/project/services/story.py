@@ -74,9 +74,9 @@ class StoryService(Service):
         """The entities named in the same passages: number of passages and last chapter; most frequent first."""
         return await (await self._store.memory.view(before)).companions(entity)
 
-    async def proposals(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
+    async def proposals(self, where: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
         """A page of proposals of agents and rules from `offset` on, those of the newest reading first."""
-        return await self._store.proposals.page(wish, offset, limit)
+        return await self._store.proposals.page(where, offset, limit)
 
     async def proposal(self, identity: ProposalId) -> Proposal:
         """One proposal. Raises UnknownName when there is none of this id."""

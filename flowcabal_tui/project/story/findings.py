@@ -139,8 +139,8 @@ class Findings:
             checks = await self._check(chapter, usable_monitor)
             failures = failures + 1 if usable_monitor and _failed(checks) else 0
         self._emit(CheckProgress(len(chapters), len(chapters)))
-        wish = FindingFilter(chapters=tuple(chapter.id for chapter in chapters), folded=True)
-        return (await self._store.findings.page(wish, 0, 1)).total if chapters else 0
+        where = FindingFilter(chapters=tuple(chapter.id for chapter in chapters), folded=True)
+        return (await self._store.findings.page(where, 0, 1)).total if chapters else 0
 
     async def _check(self, chapter: Chapter, monitor: Monitor | None) -> Sequence[AngleCheck]:
         generation = await self._store.memory.generation()

@@ -43,12 +43,12 @@ class ReaderNotes:
     def __init__(self, comments: Comments) -> None:
         self._comments = comments
 
-    async def page(self, wish: FindingFilter, offset: int, limit: int, found: Findings) -> FindingPage:
+    async def page(self, where: FindingFilter, offset: int, limit: int, found: Findings) -> FindingPage:
         """The rows from `offset` on; `found` returns the findings of checks."""
-        every = await self._all(wish)
-        notes = [row for row in every if not wish.states or row.proposal.state in wish.states]
+        every = await self._all(where)
+        notes = [row for row in every if not where.states or row.proposal.state in where.states]
         shown = notes[offset : offset + limit]
-        page = await found(wish, max(0, offset - len(notes)), limit - len(shown))
+        page = await found(where, max(0, offset - len(notes)), limit - len(shown))
         counts = dict(Counter(page.counts) + Counter(row.proposal.state for row in every))
         return replace(page, rows=(*shown, *page.rows), offset=offset, total=page.total + len(notes), counts=counts)
 
@@ -59,13 +59,13 @@ class ReaderNotes:
                 return _row(comment, word).proposal
         raise Gone(note)
 
-    async def _all(self, wish: FindingFilter) -> list[FindingRow]:
+    async def _all(self, where: FindingFilter) -> list[FindingRow]:
         """The notes that match a filter, in all states."""
-        if not wish.notes or wish.checks:
+        if not where.notes or where.checks:
             return []
-        fits = CommentFilter(wish.chapters, words=wish.words, resolved=None).fits
+        fits = CommentFilter(where.chapters, words=where.words, resolved=None).fits
         rows = [_row(comment, word) for comment, word in await self._comments.of_readers() if fits(comment)]
-        return sorted(rows, key=lambda row: row.at, reverse=True) if wish.newest else rows
+        return sorted(rows, key=lambda row: row.at, reverse=True) if where.newest else rows
 
 
 def _row(comment: Comment, word: NoteWord | None) -> FindingRow:

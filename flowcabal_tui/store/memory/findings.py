@@ -47,55 +47,55 @@ _STORY_ORDER: Final = "position IS NULL, position, rank"
 _NEWEST: Final = "at DESC, position, rank"
 
 
-def _fitting(wish: FindingFilter) -> str:
+def _fitting(where: FindingFilter) -> str:
     """SQL conditions of a filter except its states; only those that are needed, so that an index covers the query."""
     parts = (
-        f" AND (origin ->> '$[1]' IN {_CHECKS} OR body ->> '$.after.subtype' IN {_CHECKS})" if wish.checks else "",
-        " AND proposal.chapter IN (SELECT value FROM json_each(:chapters))" if wish.chapters else "",
-        " AND instr(lower(quotation || ' ' || body), :words)" if wish.words.strip() else "",
+        f" AND (origin ->> '$[1]' IN {_CHECKS} OR body ->> '$.after.subtype' IN {_CHECKS})" if where.checks else "",
+        " AND proposal.chapter IN (SELECT value FROM json_each(:chapters))" if where.chapters else "",
+        " AND instr(lower(quotation || ' ' || body), :words)" if where.words.strip() else "",
     )
     return "".join(parts)
 
 
-def _listed(wish: FindingFilter) -> str:
+def _listed(where: FindingFilter) -> str:
     """Numbers of the matching rows, with their rank within their chapters."""
-    return f"""WITH {_HERE}, listed AS MATERIALIZED (SELECT number, position, {"at," if wish.newest else ""}
+    return f"""WITH {_HERE}, listed AS MATERIALIZED (SELECT number, position, {"at," if where.newest else ""}
         row_number() OVER (PARTITION BY proposal.chapter ORDER BY sure DESC, number) AS rank,
         count(*) OVER (PARTITION BY proposal.chapter) AS every
-        FROM {_IN_BOOK}{_fitting(wish)}{_OF_STATES if wish.states else ""})"""
+        FROM {_IN_BOOK}{_fitting(where)}{_OF_STATES if where.states else ""})"""
 
 
 class FindingRows(StorePart):
     """Rows of the proposals that checks raise."""
 
-    async def page(self, wish: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
+    async def page(self, where: FindingFilter, offset: int = 0, limit: int = 100) -> FindingPage:
         """Rows in story order, the certain ones of a chapter first."""
         wanted: dict[str, Any] = {
-            "states": json.dumps(wish.states),
-            "checks": json.dumps(wish.checks),
-            "chapters": json.dumps(wish.chapters),
-            "words": wish.words.strip().lower(),
-            "folded": wish.folded,
+            "states": json.dumps(where.states),
+            "checks": json.dumps(where.checks),
+            "chapters": json.dumps(where.chapters),
+            "words": where.words.strip().lower(),
+            "folded": where.folded,
             "limit": limit,
             "offset": offset,
         }
-        order = _NEWEST if wish.newest else _STORY_ORDER
+        order = _NEWEST if where.newest else _STORY_ORDER
         rows = await self._database.rows(
-            f"{_listed(wish)}, shown AS (SELECT * FROM listed WHERE {_UNFOLDED} ORDER BY {order}"
+            f"{_listed(where)}, shown AS (SELECT * FROM listed WHERE {_UNFOLDED} ORDER BY {order}"
             " LIMIT :limit OFFSET :offset)"
             f" SELECT {_of_proposal()}, proposal.at, word, rank, every FROM shown JOIN proposal USING (number)"
             f" ORDER BY {order.replace('at ', 'shown.at ')}",
             wanted,
         )
         totals = await self._database.rows(
-            f"{_listed(wish)} SELECT coalesce(sum({_UNFOLDED}), 0), count(*) FROM listed", wanted
+            f"{_listed(where)} SELECT coalesce(sum({_UNFOLDED}), 0), count(*) FROM listed", wanted
         )
         counts = await self._database.rows(
-            f"WITH {_HERE} SELECT state, count(*) FROM {_IN_BOOK}{_fitting(wish)} GROUP BY state", wanted
+            f"WITH {_HERE} SELECT state, count(*) FROM {_IN_BOOK}{_fitting(where)} GROUP BY state", wanted
         )
         total, every = totals[0]
         return FindingPage(
-            self._database.readable(mark("findings"), partial(_row, folded=wish.folded), rows),
+            self._database.readable(mark("findings"), partial(_row, folded=where.folded), rows),
             offset,
             total,
             every - total,

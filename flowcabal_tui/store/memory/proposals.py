@@ -184,13 +184,13 @@ class Proposals(StorePart):
         at = self._now()
         return await self._database.do(lambda connection: apply_review(connection, new, tasks, at))
 
-    async def page(self, wish: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
+    async def page(self, where: ProposalFilter, offset: int = 0, limit: int = 100) -> ProposalPage:
         """Rows of the newest reading first, in the order of their raising."""
         wanted = {
-            "chapter": wish.chapter,
-            "kinds": json.dumps(wish.kinds),
-            "words": wish.words.strip().lower(),
-            "states": json.dumps(wish.states),
+            "chapter": where.chapter,
+            "kinds": json.dumps(where.kinds),
+            "words": where.words.strip().lower(),
+            "states": json.dumps(where.states),
             "limit": limit,
             "offset": offset,
         }

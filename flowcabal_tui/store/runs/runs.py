@@ -50,13 +50,13 @@ _LAST: Final = (
 )
 
 
-def _conditions(wish: RunFilter) -> str:
+def _conditions(where: RunFilter) -> str:
     """The WHERE clause of a query on `run`; its parameters are fields of the filter."""
     wished = {
-        "chapter IS :chapter": wish.chapter != "any",
-        f"{_LAST}<>'run-ended'": wish.unended,
-        "number<(SELECT number FROM run WHERE id=:before)": wish.before is not None,
-        "id=:run": wish.run is not None,
+        "chapter IS :chapter": where.chapter != "any",
+        f"{_LAST}<>'run-ended'": where.unended,
+        "number<(SELECT number FROM run WHERE id=:before)": where.before is not None,
+        "id=:run": where.run is not None,
     }
     return " AND ".join(condition for condition, holds in wished.items() if holds) or "1"
 
@@ -94,12 +94,12 @@ class Runs(Journal):
         super().__init__(database, clock, language)
         self._holder = holder
 
-    async def summaries(self, limit: int = 50, wish: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
+    async def summaries(self, limit: int = 50, where: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         """The runs that match the filter, newest first; `limit` -1: all of them."""
         rows = await self._database.rows(
-            f"SELECT id, workflow, chapter, at, generation FROM run WHERE {_conditions(wish)}"
+            f"SELECT id, workflow, chapter, at, generation FROM run WHERE {_conditions(where)}"
             " ORDER BY number DESC LIMIT :limit",
-            {"limit": limit, "run": wish.run, "chapter": wish.chapter, "before": wish.before},
+            {"limit": limit, "run": where.run, "chapter": where.chapter, "before": where.before},
         )
         wanted, newest = {"runs": json.dumps([row[0] for row in rows])}, "SELECT value FROM json_each(:runs)"
         ends = await self._database.rows(

@@ -58,13 +58,13 @@ class ReadingController:
         status = await self._project.memory.bootstrap()
         if status is not None and status.state == "running":
             await self._project.carry_out(PauseBootstrap())
-        elif status is not None and status.state == "paused" and (wish := await self._wished(status)) != "go":
-            if wish == "drop":
+        elif status is not None and status.state == "paused" and (choice := await self._chosen(status)) != "go":
+            if choice == "drop":
                 await self._project.carry_out(PauseBootstrap(drop=True))
         elif not await self.offer():
             self._screen.notify(_("All imported chapters have been read."), markup=False)
 
-    async def _wished(self, status: BootstrapStatus) -> str | None:
+    async def _chosen(self, status: BootstrapStatus) -> str | None:
         """The writer's choice for a paused reading: "go", "drop", or None."""
         choices = (("go", _("Continue it")), ("drop", _("Cancel the rest; what was read is kept")))
         title = _("reading of the import: {words}").format(words=one_line(progress_words(status)))

@@ -46,7 +46,7 @@ TABS: Final = (
     ("3", "lost", mark("Passage gone")),
     ("4", "all", mark("All")),
 )
-WISHES: Final = {
+SHOWN_STATES: Final = {
     "open": CommentFilter(),
     "resolved": CommentFilter(resolved=True),
     "lost": CommentFilter(resolved=None, lost=True),
@@ -111,10 +111,10 @@ class CommentsScreen(FilteredPage):
     async def reload(self) -> None:
         """Reads the chapters, the comments, and the commented texts."""
         self.cast = await read_people(self.project)
-        wish = WISHES[self._shown_state]
+        shown = SHOWN_STATES[self._shown_state]
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         kinds: tuple[CommentKind, ...] = tuple(kind for kind in COMMENT_KINDS if kind == self._kind_shown)
-        wanted = CommentFilter(chapters, kinds, self.query_one(Input).value.strip(), wish.resolved, wish.lost)
+        wanted = CommentFilter(chapters, kinds, self.query_one(Input).value.strip(), shown.resolved, shown.lost)
         found = await self.project.revision.comments(wanted)
         self._texts.clear()
         self._found = {str(each.id): each for each in found}

@@ -37,8 +37,8 @@ class Rewriting:
             if not instruction or not instruction.strip():
                 return
         else:
-            wish = FindingFilter(("waiting",), checks, (chapter,), folded=True)
-            rows = (await self._project.findings.findings(wish, 0, _MOST)).rows
+            where = FindingFilter(("waiting",), checks, (chapter,), folded=True)
+            rows = (await self._project.findings.findings(where, 0, _MOST)).rows
             findings = tuple(row.proposal.id for row in rows)
             if not findings:
                 self._page.notify(_("This pass has no new findings in the chapter."), markup=False)

@@ -182,10 +182,10 @@ class FindingsScreen(StatesPage):
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         words = self.query_one(Input).value.strip()
         unfolded = self._unfolded or self._states_shown != "waiting"
-        wish = FindingFilter(
+        where = FindingFilter(
             STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest, True
         )
-        return await self.project.findings.findings(wish, offset, limit)
+        return await self.project.findings.findings(where, offset, limit)
 
     def note_check(self, done: int, total: int) -> None:
         """Shows the progress of a check of chapters, or its end."""
