@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.store.runs.builds import BuildRows
     from flowcabal_tui.store.runs.comparisons import ComparisonRows
     from flowcabal_tui.store.runs.current_outputs import CurrentOutputs
-    from flowcabal_tui.store.runs.journal import PaidAnswers
+    from flowcabal_tui.store.runs.journal import Journal, PaidAnswers
     from flowcabal_tui.store.runs.runs import Runs
     from flowcabal_tui.store.runs.states import States
     from flowcabal_tui.store.runs.versions import Versions
@@ -187,18 +187,25 @@ class Store:
         return part
 
     @cached_property
+    def journal(self) -> Journal:
+        """What the runner writes and reads while it works."""
+        from flowcabal_tui.store.runs.journal import Journal
+
+        return Journal(self._database, self._clock, self._language)
+
+    @cached_property
     def runs(self) -> Runs:
-        """Runs and their journals."""
+        """Runs as the history and the queue of questions list them."""
         from flowcabal_tui.store.runs.runs import Runs
 
-        return Runs(self._database, self._clock, self._language, self._holder_now)
+        return Runs(self._database, self._clock, self._language, self.journal.live, self._holder_now)
 
     @cached_property
     def answers(self) -> PaidAnswers:
         """Paid answers of models."""
         from flowcabal_tui.store.runs.journal import PaidAnswers
 
-        return PaidAnswers(self.runs)
+        return PaidAnswers(self.journal)
 
     @cached_property
     def maintenance(self) -> Maintenance:

@@ -89,7 +89,7 @@ async def _costs(workflow: Workflow) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="flowcabal-bench-") as folder:
         # a chain waits for the disk at every node; only CPU time is measured, so it need not wait long
         store = await Store.open(Path(folder), clock=lambda: NOW, language="en", durability="NORMAL")
-        found |= await _runs(workflow, store.runs, "in a store")
+        found |= await _runs(workflow, store.journal, "in a store")
         await store.close()
     return {what: seconds / len(workflow.nodes) * 1e6 for what, seconds in found.items()}
 

@@ -212,9 +212,9 @@ async def _kept(folder: Path) -> Kept:
         return nothing
     try:
         await store.check()
-        log = await store.runs.history(RUN)
+        log = await store.journal.history(RUN)
         names = {Digest(event.payload["digest"]) for event in log if event.payload.get("digest")}
-        texts = await store.runs.texts(tuple(names))
+        texts = await store.journal.texts(tuple(names))
         state = (await store.states.load()).view()
     finally:
         await store.close()

@@ -96,7 +96,7 @@ class Teller:
             await asyncio.sleep(0.01)
             given = answer(question)
             event = RunEvent(RUN, "answered", question.node, given.attempt, {"question": question.id})
-            await store.runs.answer(question.id, given, event)
+            await store.journal.answer(question.id, given, event)
             run.answer(question.id, given)
 
 
@@ -113,14 +113,21 @@ async def main(folder: Path, url: str) -> None:
     say(opens=True)
     began = time.perf_counter()
     store = await Store.open(folder, clock=now, language="en")
-    history = await store.runs.history(RUN)
+    history = await store.journal.history(RUN)
     workflow, request = document(), RunRequest("killed@1")
     end_loading()
     if not history:
-        await store.runs.begin_run(RUN, request, workflow, Generation(0))
+        await store.journal.begin_run(RUN, request, workflow, Generation(0))
     teller = Teller(began)
     ports = RunPorts(
-        store.runs, world, FakeSpend(sys.maxsize), Limits(LIMIT), teller.emit, now, lambda evaluation: "", actions=world
+        store.journal,
+        world,
+        FakeSpend(sys.maxsize),
+        Limits(LIMIT),
+        teller.emit,
+        now,
+        lambda evaluation: "",
+        actions=world,
     )
     scope = RunScope(RUN, workflow, request, Generation(0), {"input": {}}, ports, state=await store.states.load())
     run = Run(scope, fold(history))

@@ -264,7 +264,7 @@ async def test_a_node_that_was_writing_when_the_process_was_killed_is_booked_whe
         server.push({"stall_after": 6})
         run = await case.start("quick-draft", 1)
         await case.until(NodeStreaming)
-        said = await case.project._engine.call(case.project._parts.store.runs.partial_text(run, NodeId("draft"), 1))
+        said = await case.project._engine.call(case.project._parts.store.journal.partial_text(run, NodeId("draft"), 1))
         assert said
         confirmed(shutil.copytree(folder, killed))  # the files as a kill would leave them
     for where in (killed, folder):  # stopped in an orderly way, it was booked then

@@ -96,7 +96,7 @@ async def test_a_continued_text_has_a_key_of_its_own_and_is_not_paid_for_again(
         assert (await case.view(again, "a")).attempts[-1].text == partial + REST
         parts = case.project._parts
         key = (await case.view(run, "a")).attempts[-1].key
-        assert (await case.project._engine.call(parts.store.runs.result(key))).text == partial + REST
+        assert (await case.project._engine.call(parts.store.journal.result(key))).text == partial + REST
 
 
 async def test_without_the_wish_it_is_written_from_the_start(folder: Path, server: FaultServer) -> None:

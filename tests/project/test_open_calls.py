@@ -36,8 +36,8 @@ async def killed(folder: Path, server: FaultServer, copy: Path) -> RunId:
             async with asyncio.timeout(PATIENCE):
                 while len(await store.usage.left_open()) < number:  # noqa: ASYNC110  # the table is polled
                     await asyncio.sleep(0)
-            store.runs.journal_text(run, NodeId("a"), 1, 0, TEXT[:ARRIVED])  # as the run does about once a second
-            await store.runs.partial_text(run, NodeId("a"), 1)  # behind all that is queued
+            store.journal.journal_text(run, NodeId("a"), 1, 0, TEXT[:ARRIVED])  # as the run does about once a second
+            await store.journal.partial_text(run, NodeId("a"), 1)  # behind all that is queued
 
         async def ask_the_agents() -> None:
             asked = asyncio.create_task(agent.answer(ModelRequest((Message("user", "Who rows the ferry?"),))))

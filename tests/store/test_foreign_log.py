@@ -32,7 +32,7 @@ async def write() -> None:
         if words == "compact":
             await store.maintenance.compact()
         else:
-            await store.runs.put_text(words)
+            await store.journal.put_text(words)
             await store.values.put(words[:20], words)
     os.kill(os.getpid(), signal.SIGKILL)
 

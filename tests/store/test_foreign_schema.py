@@ -53,7 +53,7 @@ async def test_a_database_of_an_older_program_is_opened_with_its_statistics(fold
             step(connection)
             connection.execute(f"PRAGMA user_version={number}")
         connection.execute("ANALYZE")
-    assert await (await reopen()).runs.put_text("here")
+    assert await (await reopen()).journal.put_text("here")
 
 
 async def test_a_migration_that_fails_leaves_an_older_database_as_it_was(folder, reopen, monkeypatch):
@@ -77,7 +77,7 @@ async def test_a_migration_that_fails_leaves_an_older_database_as_it_was(folder,
         assert connection.execute("PRAGMA user_version").fetchone() == (5,)
         assert connection.execute(schema.SCHEMA).fetchall() == before
     monkeypatch.undo()
-    assert await (await reopen()).runs.put_text("here")
+    assert await (await reopen()).journal.put_text("here")
 
 
 def test_the_digest_is_that_of_all_migrations():
@@ -103,4 +103,4 @@ async def test_a_present_database_is_opened_without_making_a_schema(store, reope
         raise AssertionError(f"a schema of format {version} was made")
 
     monkeypatch.setattr(schema, "_made", none)
-    assert await (await reopen()).runs.put_text("here")
+    assert await (await reopen()).journal.put_text("here")

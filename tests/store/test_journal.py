@@ -34,7 +34,7 @@ def question(clock, name: str = "q1", node: NodeId = NODE) -> Question:
 
 
 async def begin(store, run: RunId = RUN, generation: int = 7) -> None:
-    await store.runs.begin_run(run, REQUEST, FLOW, Generation(generation))
+    await store.journal.begin_run(run, REQUEST, FLOW, Generation(generation))
 
 
 async def test_a_run_remembers_its_request_its_document_and_its_generation(store, reopen):
@@ -52,21 +52,21 @@ async def test_events_come_back_in_order_as_they_were(store, clock):
     await begin(store)
     at = clock()
     long = {"receipt": {"sources": ["长" * 5_000]}}
-    await store.runs.record(
+    await store.journal.record(
         RunEvent(RUN, "attempt-started", NODE, 1, long, at=at), RunEvent(RUN, "cancelled", NODE, 1, {"partial": "x"})
     )
-    history = await store.runs.history(RUN)
+    history = await store.journal.history(RUN)
     assert [event.kind for event in history] == ["run-started", "attempt-started", "cancelled"]
     assert history[1].payload == long
     assert history[1].at == at
     assert [event.seq for event in history] == sorted({event.seq for event in history})
-    assert await store.runs.history(RunId("other")) == ()
+    assert await store.journal.history(RunId("other")) == ()
 
 
 async def test_the_history_of_a_node_folds_as_that_of_the_run(store):
     served = {"nodes": {NODE: {"digest": "d", "form": "json"}, "other": "e"}}
     await begin(store)
-    await store.runs.record(
+    await store.journal.record(
         RunEvent(RUN, "attempt-started", NODE, 1, {"model": "m"}),
         RunEvent(RUN, "node-done", NodeId("循环/1/草稿"), 1, {"digest": "x"}),
         RunEvent(RUN, "run-ended", payload={"state": "cancelled"}),
@@ -74,9 +74,9 @@ async def test_the_history_of_a_node_folds_as_that_of_the_run(store):
         RunEvent(RUN, "nodes-served", payload=served),
         RunEvent(RUN, "nodes-served", payload={"nodes": {f"{NODE}/1/a": "f"}}),
     )
-    history = await store.runs.node_history(RUN, NODE)
+    history = await store.journal.node_history(RUN, NODE)
     assert [event.kind for event in history] == ["attempt-started", "run-ended", "run-resumed", "nodes-served"]
-    assert fold(history).nodes == {NODE: fold(await store.runs.history(RUN)).nodes[NODE]}
+    assert fold(history).nodes == {NODE: fold(await store.journal.history(RUN)).nodes[NODE]}
 
 
 async def test_reading_a_node_costs_the_same_whatever_the_rest_of_its_run_did(store):
@@ -85,11 +85,11 @@ async def test_reading_a_node_costs_the_same_whatever_the_rest_of_its_run_did(st
         await begin(store, run)
         for number in range(rounds):
             inner = NodeId(f"循环/{number}/草稿")
-            await store.runs.record(
+            await store.journal.record(
                 RunEvent(run, "attempt-started", inner, 1, {"key": "k"}), RunEvent(run, "node-failed", inner, 1, FAILED)
             )
         served = {f"循环/{number}/题": "d" for number in range(rounds)}
-        await store.runs.record(
+        await store.journal.record(
             RunEvent(run, "nodes-served", payload={"nodes": served}), RunEvent(run, "attempt-started", NODE, 1)
         )
         with effort() as counted:
@@ -102,118 +102,119 @@ async def test_reading_a_node_costs_the_same_whatever_the_rest_of_its_run_did(st
 
 
 async def test_a_paid_result_is_never_overwritten(store):
-    await store.runs.keep_result(result("first"))
-    await store.runs.keep_result(result("second"), RunEvent(RUN, "attempt-done", NODE, 1))
-    assert await store.runs.result(Digest("k1")) == result("first")
-    assert [event.kind for event in await store.runs.history(RUN)] == ["attempt-done"]
-    assert await store.runs.result(Digest("k2")) is None
+    await store.journal.keep_result(result("first"))
+    await store.journal.keep_result(result("second"), RunEvent(RUN, "attempt-done", NODE, 1))
+    assert await store.journal.result(Digest("k1")) == result("first")
+    assert [event.kind for event in await store.journal.history(RUN)] == ["attempt-done"]
+    assert await store.journal.result(Digest("k2")) is None
 
 
 async def test_an_outcome_is_the_one_remembered_last(store):
-    assert await store.runs.outcome(Digest("o")) is None
-    await store.runs.remember_outcome(Digest("o"), result("draft"))
-    await store.runs.remember_outcome(Digest("o"), result("edited", "k9"))
-    assert await store.runs.outcome(Digest("o")) == result("edited", "k9")
+    assert await store.journal.outcome(Digest("o")) is None
+    await store.journal.remember_outcome(Digest("o"), result("draft"))
+    await store.journal.remember_outcome(Digest("o"), result("edited", "k9"))
+    assert await store.journal.outcome(Digest("o")) == result("edited", "k9")
 
 
 async def test_an_outcome_that_is_read_with_its_neighbours_is_the_one_remembered_last(store):
     keys = [Digest(f"k{number}") for number in range(600)]
     for key in keys:
-        await store.runs.remember_outcome(key, result(f"first {key}" * (1 + 400 * (key == "k7")), key))
+        await store.journal.remember_outcome(key, result(f"first {key}" * (1 + 400 * (key == "k7")), key))
     for key in keys[10:300:7]:
-        await store.runs.remember_outcome(key, result(f"second {key}", key))
+        await store.journal.remember_outcome(key, result(f"second {key}", key))
     asked = []
     store.runs._database._readers.direct.set_trace_callback(asked.append)
     for key in (*keys[250:], *keys[:250]):
-        expected = await store.runs.outcome(key)
-        assert store.runs.stored_result(key) == expected._replace(usage=Usage())
+        expected = await store.journal.outcome(key)
+        assert store.journal.stored_result(key) == expected._replace(usage=Usage())
     assert len(asked) < 40, "most were read with the neighbours of a few"
-    await store.runs.remember_outcome(keys[20], result("third", "k20"))
-    assert store.runs.stored_result(keys[20]).text == "third", "a write drops what was read ahead"
-    assert store.runs.stored_result(Digest("none")) is None
+    await store.journal.remember_outcome(keys[20], result("third", "k20"))
+    assert store.journal.stored_result(keys[20]).text == "third", "a write drops what was read ahead"
+    assert store.journal.stored_result(Digest("none")) is None
 
 
 async def test_outcomes_of_a_project_that_another_process_writes_are_read_anew(store, reopen):
     for number in range(20):
-        await store.runs.remember_outcome(Digest(f"k{number}"), result("first", f"k{number}"))
+        await store.journal.remember_outcome(Digest(f"k{number}"), result("first", f"k{number}"))
     reader = await reopen(read_only=True)
-    assert [reader.runs.stored_result(Digest(f"k{number}")).text for number in range(20)] == ["first"] * 20
-    await store.runs.remember_outcome(Digest("k3"), result("second", "k3"))
-    assert reader.runs.stored_result(Digest("k3")).text == "second"
+    assert [reader.journal.stored_result(Digest(f"k{number}")).text for number in range(20)] == ["first"] * 20
+    await store.journal.remember_outcome(Digest("k3"), result("second", "k3"))
+    assert reader.journal.stored_result(Digest("k3")).text == "second"
 
 
 async def test_a_run_pins_the_version_that_was_saved(store):
     saved = await store.workflows.save(Workflow(id="saved", nodes=(Node(id=NODE),)))
-    await store.runs.begin_run(RUN, RunRequest(saved.reference), saved, Generation(1))
+    await store.journal.begin_run(RUN, RunRequest(saved.reference), saved, Generation(1))
     await store.workflows.save(saved.model_copy(update={"name": "another"}))
     assert await store.runs.workflow_of(RUN) == saved
 
 
 async def test_texts_are_found_by_digest(store):
     text = "雪\ud800" * 1_000
-    name = await store.runs.put_text(text)
-    assert await store.runs.put_text(text) == name == digest(text)
-    assert await store.runs.text(name) == text
+    name = await store.journal.put_text(text)
+    assert await store.journal.put_text(text) == name == digest(text)
+    assert await store.journal.text(name) == text
 
 
 async def test_streamed_text_survives_and_goes_when_the_attempt_is_done(store, reopen):
-    store.runs.journal_text(RUN, NODE, 1, 0, "older")
-    store.runs.journal_text(RUN, NODE, 1, 5, "text")
-    store.runs.journal_text(RUN, NODE, 1, 0, "大雪")
-    store.runs.journal_text(RUN, NODE, 1, 2, "满弓刀")
-    assert await store.runs.partial_text(RUN, NODE, 1) == "大雪满弓刀"
+    store.journal.journal_text(RUN, NODE, 1, 0, "older")
+    store.journal.journal_text(RUN, NODE, 1, 5, "text")
+    store.journal.journal_text(RUN, NODE, 1, 0, "大雪")
+    store.journal.journal_text(RUN, NODE, 1, 2, "满弓刀")
+    assert await store.journal.partial_text(RUN, NODE, 1) == "大雪满弓刀"
     await store.close()
     store = await reopen()
-    assert await store.runs.partial_text(RUN, NODE, 1) == "大雪满弓刀"
-    await store.runs.keep_result(result("大雪满弓刀。"), RunEvent(RUN, "attempt-done", NODE, 1))
-    assert await store.runs.partial_text(RUN, NODE, 1) == ""
+    assert await store.journal.partial_text(RUN, NODE, 1) == "大雪满弓刀"
+    await store.journal.keep_result(result("大雪满弓刀。"), RunEvent(RUN, "attempt-done", NODE, 1))
+    assert await store.journal.partial_text(RUN, NODE, 1) == ""
 
 
 async def test_streamed_text_ends_where_a_piece_is_missing(store):
-    store.runs.journal_text(RUN, NODE, 1, 0, "abc")
-    store.runs.journal_text(RUN, NODE, 1, 6, "ghi")
-    assert await store.runs.partial_text(RUN, NODE, 1) == "abc"
+    store.journal.journal_text(RUN, NODE, 1, 0, "abc")
+    store.journal.journal_text(RUN, NODE, 1, 6, "ghi")
+    assert await store.journal.partial_text(RUN, NODE, 1) == "abc"
 
 
 async def test_a_question_is_answered_once(store, clock, reopen):
-    await store.runs.ask(question(clock), RunEvent(RUN, "asked", NODE))
+    await store.journal.ask(question(clock), RunEvent(RUN, "asked", NODE))
     await store.close()
-    runs = (await reopen()).runs
+    again = await reopen()
+    runs, journal = again.runs, again.journal
     assert [asked.id for asked in await runs.open_questions()] == ["q1"]
     edit = Decision("edit", 2, "改过的", "note")
-    assert await runs.answer(QuestionId("q1"), edit, RunEvent(RUN, "answered", NODE))
-    assert not await runs.answer(QuestionId("q1"), Decision("approve"), RunEvent(RUN, "answered", NODE))
-    assert not await runs.answer(QuestionId("none"), Decision("approve"))
-    assert await runs.decision(QuestionId("q1")) == edit
+    assert await journal.answer(QuestionId("q1"), edit, RunEvent(RUN, "answered", NODE))
+    assert not await journal.answer(QuestionId("q1"), Decision("approve"), RunEvent(RUN, "answered", NODE))
+    assert not await journal.answer(QuestionId("none"), Decision("approve"))
+    assert await journal.decision(QuestionId("q1")) == edit
     assert await runs.open_questions() == ()
-    assert [event.kind for event in await runs.history(RUN)] == ["asked", "answered"]
+    assert [event.kind for event in await journal.history(RUN)] == ["asked", "answered"]
 
 
 async def test_a_cancelled_node_asks_no_more_until_it_asks_again(store, clock):
-    await store.runs.ask(question(clock))
-    await store.runs.ask(question(clock, "q2", NodeId("other")))
-    await store.runs.record(RunEvent(RUN, "cancelled", NODE))
+    await store.journal.ask(question(clock))
+    await store.journal.ask(question(clock, "q2", NodeId("other")))
+    await store.journal.record(RunEvent(RUN, "cancelled", NODE))
     assert [asked.id for asked in await store.runs.open_questions()] == ["q2"]
-    assert not await store.runs.answer(QuestionId("q1"), Decision("approve"))
-    await store.runs.ask(question(clock))
+    assert not await store.journal.answer(QuestionId("q1"), Decision("approve"))
+    await store.journal.ask(question(clock))
     assert [asked.id for asked in await store.runs.open_questions()] == ["q2", "q1"]
 
 
 async def test_the_history_tells_the_state_of_each_run(store, clock):
     await begin(store, RunId("done"))
-    await store.runs.record(
+    await store.journal.record(
         RunEvent(RunId("done"), "attempt-started", NODE, 1),
         RunEvent(RunId("done"), "node-done", NODE, 1),
         RunEvent(RunId("done"), "run-ended", payload={"state": "done"}),
     )
     await begin(store, RunId("failed"))
-    await store.runs.record(
+    await store.journal.record(
         RunEvent(RunId("failed"), "node-failed", NODE, 1, {"title": "no key", "detail": ""}),
         RunEvent(RunId("failed"), "node-blocked", NodeId("润色")),
         RunEvent(RunId("failed"), "run-ended", payload={"state": "failed"}),
     )
     await begin(store)
-    await store.runs.record(RunEvent(RUN, "asked", NODE))
+    await store.journal.record(RunEvent(RUN, "asked", NODE))
     waiting, failed, done = await store.runs.summaries(10)
     assert (done.state, done.nodes) == ("done", ((NODE, "done"),))
     assert (failed.state, failed.error) == ("failed", "no key")
@@ -224,11 +225,11 @@ async def test_the_history_tells_the_state_of_each_run(store, clock):
 
 async def test_runs_of_a_chapter_and_those_without_an_end_are_found_behind_any_number_of_newer_ones(store):
     await begin(store)
-    await store.runs.record(RunEvent(RUN, "asked", NODE))
+    await store.journal.record(RunEvent(RUN, "asked", NODE))
     for number in range(60):
         run = RunId(f"later-{number}")
-        await store.runs.begin_run(run, replace(REQUEST, chapter=None), FLOW, Generation(7))
-        await store.runs.record(RunEvent(run, "run-ended", payload={"state": "done"}))
+        await store.journal.begin_run(run, replace(REQUEST, chapter=None), FLOW, Generation(7))
+        await store.journal.record(RunEvent(run, "run-ended", payload={"state": "done"}))
     (of_chapter,) = await store.runs.summaries(1, RunFilter(ChapterId("c1")))
     (unended,) = await store.runs.summaries(-1, RunFilter(unended=True))
     (itself,) = await store.runs.summaries(1, RunFilter(run=RUN))
@@ -242,11 +243,12 @@ async def test_runs_of_a_chapter_and_those_without_an_end_are_found_behind_any_n
 
 async def test_a_run_without_an_end_is_interrupted_after_a_restart_until_it_is_resumed(store, reopen):
     await begin(store)
-    await store.runs.record(RunEvent(RUN, "attempt-started", NODE, 1))
+    await store.journal.record(RunEvent(RUN, "attempt-started", NODE, 1))
     await store.close()
-    runs = (await reopen()).runs
+    again = await reopen()
+    runs = again.runs
     assert (await runs.summaries())[0].state == "interrupted"
-    await runs.record(RunEvent(RUN, "run-resumed"))
+    await again.journal.record(RunEvent(RUN, "run-resumed"))
     (summary,) = await runs.summaries()
     assert (summary.state, summary.nodes) == ("running", ((NODE, "pending"),))
 
@@ -266,8 +268,8 @@ def test_the_history_says_what_the_runner_would_say_of_the_same_log(log, tmp_pat
         store = await Store.open(tmp_path_factory.mktemp("log"), clock=clock, language="zh")
         await begin(store)
         for kind, node in log:
-            await store.runs.record(RunEvent(RUN, kind, NodeId(node), 1 if node else 0, payloads.get(kind, {})))
-        said = fold(await store.runs.history(RUN))
+            await store.journal.record(RunEvent(RUN, kind, NodeId(node), 1 if node else 0, payloads.get(kind, {})))
+        said = fold(await store.journal.history(RUN))
         (summary,) = await store.runs.summaries()
         assert dict(summary.nodes) == {name: node.state for name, node in said.nodes.items()}
         await store.close()

@@ -222,9 +222,9 @@ async def test_an_index_that_was_deleted_or_spoiled_is_put_right(store, book, fo
 
 
 async def test_a_copy_is_whole_while_others_write(store, tmp_path):
-    name = await store.runs.put_text("大雪")
+    name = await store.journal.put_text("大雪")
     await store.maintenance.copy_to(tmp_path / "copy.db")
-    await store.runs.put_text("later")
+    await store.journal.put_text("later")
     with sqlite3.connect(tmp_path / "copy.db") as connection:
         assert connection.execute("SELECT digest FROM blob").fetchall() == [(name,)]
     connection.close()

@@ -118,23 +118,23 @@ async def test_a_killed_writer_blocks_nobody(folder, reopen, other_process):
     other_process.wait()
     assert holder_of(folder / ".flowcabal" / "lock") is None
     store = await reopen()
-    assert await store.runs.put_text("here")
+    assert await store.journal.put_text("here")
 
 
 async def test_the_same_process_cannot_open_it_twice_until_it_is_closed(store, reopen):
     with pytest.raises(ProjectLocked, match=str(os.getpid())):
         await reopen()
     await store.close()
-    assert await (await reopen()).runs.put_text("again")
+    assert await (await reopen()).journal.put_text("again")
 
 
 async def test_a_reader_sees_what_the_writer_commits_and_cannot_write(store, reopen):
     reader = await reopen(read_only=True)
-    name = await store.runs.put_text("大雪")
-    assert await reader.runs.text(name) == "大雪"
+    name = await store.journal.put_text("大雪")
+    assert await reader.journal.text(name) == "大雪"
     assert reader.read_only
     with pytest.raises(ProjectReadOnly):
-        await reader.runs.put_text("mine")
+        await reader.journal.put_text("mine")
 
 
 async def test_reading_makes_no_project(folder, reopen):
@@ -146,7 +146,7 @@ async def test_reading_makes_no_project(folder, reopen):
 async def test_a_closed_store_takes_nothing_more(store):
     await store.close()
     with pytest.raises(ProjectError, match="closed"):
-        await store.runs.put_text("late")
+        await store.journal.put_text("late")
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -200,7 +200,7 @@ async def test_a_damaged_table_that_is_met_at_the_end_of_the_opening_lets_go_of_
 
 async def test_a_page_of_garbage_is_found_by_the_check(store, reopen, folder):
     for number in range(200):
-        await store.runs.put_text(f"{number} " * 500)
+        await store.journal.put_text(f"{number} " * 500)
     await store.check()
     await store.close()
     data = bytearray(database(folder).read_bytes())
@@ -270,14 +270,14 @@ async def test_a_folder_that_cannot_be_made_is_a_plain_error(folder, reopen):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 async def test_a_folder_without_write_permission_can_be_read(store, reopen, folder):
-    name = await store.runs.put_text("大雪")
+    name = await store.journal.put_text("大雪")
     await store.close()
     (folder / ".flowcabal").chmod(0o555)
     database(folder).chmod(0o444)
     try:
         with pytest.raises(DiskFull):
             await reopen()
-        assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
+        assert await (await reopen(read_only=True)).journal.text(name) == "大雪"
     finally:
         (folder / ".flowcabal").chmod(0o755)
 
@@ -297,7 +297,7 @@ async def test_a_folder_without_write_permission_can_be_backed_up(store, folder,
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 async def test_what_was_not_closed_says_so_where_it_cannot_be_read(store, folder, tmp_path, clock):
-    await store.runs.put_text("大雪")
+    await store.journal.put_text("大雪")
     left = shutil.copytree(folder, tmp_path / "left", ignore=shutil.ignore_patterns("*-shm"))
     (left / ".flowcabal").chmod(0o555)
     try:
@@ -308,11 +308,11 @@ async def test_what_was_not_closed_says_so_where_it_cannot_be_read(store, folder
 
 
 async def test_a_copy_of_an_open_project_without_its_log_files_can_be_read(store, folder, tmp_path, clock):
-    name = await store.runs.put_text("大雪")
+    name = await store.journal.put_text("大雪")
     await store.close()
     shutil.copytree(folder, tmp_path / "copy")
     copy = await Store.open(tmp_path / "copy", read_only=True, clock=clock, language="zh")
-    assert await copy.runs.text(name) == "大雪"
+    assert await copy.journal.text(name) == "大雪"
     await copy.close()
 
 
@@ -374,7 +374,7 @@ def test_without_a_list_of_mounts_the_file_system_is_taken_as_local(tmp_path):
 
 
 async def test_a_file_system_without_locks_is_refused_but_can_be_read(store, reopen, folder, monkeypatch):
-    name = await store.runs.put_text("大雪")
+    name = await store.journal.put_text("大雪")
     await store.close()
 
     def no_locks(_file, _how):
@@ -383,15 +383,15 @@ async def test_a_file_system_without_locks_is_refused_but_can_be_read(store, reo
     monkeypatch.setattr("fcntl.lockf", no_locks)
     with pytest.raises(UnsafeFileSystem, match="No locks"):
         await reopen()
-    assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
+    assert await (await reopen(read_only=True)).journal.text(name) == "大雪"
 
 
 async def test_on_a_network_file_system_a_rollback_journal_is_used(folder, reopen, monkeypatch):
     monkeypatch.setattr("flowcabal_tui.store.file.filesystem.mounts", lambda: "1 0 0:1 / / rw - nfs server:/ rw")
     store = await reopen()
-    name = await store.runs.put_text("大雪")
+    name = await store.journal.put_text("大雪")
     assert not database(folder).with_name("project.db-wal").exists()
-    assert await (await reopen(read_only=True)).runs.text(name) == "大雪"
+    assert await (await reopen(read_only=True)).journal.text(name) == "大雪"
     assert store.network == "nfs"
 
 

@@ -125,7 +125,7 @@ async def test_an_older_copy_of_itself_is_another_file(store, file, tmp_path, re
 
 async def test_what_only_the_log_held_can_be_rescued(store, folder, file, other):
     await store.maintenance.compact()
-    name = await store.runs.put_text(LONG)
+    name = await store.journal.put_text(LONG)
     in_place(other, file)
     await store.close()
     (kept,) = folder.glob(".flowcabal/project-before-*.db-wal")

@@ -217,9 +217,9 @@ async def test_what_was_remembered_for_a_generation_goes_when_no_run_will_read_i
     runs = [("one", 1), ("one", 2), ("two", 3), ("one", 4), ("open", 5), ("three", 6), ("four", 7), ("four", 8)]
     for number, (chapter, generation) in enumerate(runs):
         run = RunId(f"r{number}")
-        await store.runs.begin_run(run, RunRequest("chapter@1", ChapterId(chapter)), flow, Generation(generation))
+        await store.journal.begin_run(run, RunRequest("chapter@1", ChapterId(chapter)), flow, Generation(generation))
         if chapter != "open":
-            await store.runs.record(RunEvent(run, "run-ended", payload={"state": "done"}))
+            await store.journal.record(RunEvent(run, "run-ended", payload={"state": "done"}))
         keys += [f"find/{generation}/abc", f"tokens/{generation}"]
     keys += ["tokens", "find/9/abc", "bootstrap"]
     for key in keys:

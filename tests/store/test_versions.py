@@ -25,16 +25,16 @@ FLOW = Workflow(id="章", nodes=(Node(id=NODE),))
 async def ran(store, name: str, text: str, *, version: int = 1, chapter=CHAPTER, **done) -> None:
     """A run in which the node gave this text with its first attempt."""
     run, flow = RunId(name), FLOW.model_copy(update={"version": version})
-    await store.runs.begin_run(run, RunRequest(flow.reference, chapter), flow, Generation(1))
+    await store.journal.begin_run(run, RunRequest(flow.reference, chapter), flow, Generation(1))
     told = {"digest": digest(text), "key": f"k-{name}", "author": "model", "model": "m", "seconds": 2.0, **done}
     result = StoredResult(Digest(told["key"]), text, digest(text), "m", "model", "stop", Usage(1, 2), 2.0)
-    await store.runs.keep_result(result, RunEvent(run, "attempt-done", NODE, 1, told))
-    await store.runs.record(RunEvent(run, "node-done", NODE, 1, {"digest": digest(text), "keys": [f"out-{name}"]}))
+    await store.journal.keep_result(result, RunEvent(run, "attempt-done", NODE, 1, told))
+    await store.journal.record(RunEvent(run, "node-done", NODE, 1, {"digest": digest(text), "keys": [f"out-{name}"]}))
 
 
 async def texts(store, chapter=CHAPTER) -> list[str]:
     found = await store.versions.of("章", chapter, NODE)
-    return [await store.runs.text(version.digest) for version in found]
+    return [await store.journal.text(version.digest) for version in found]
 
 
 async def test_versions_are_those_of_all_documents_of_the_workflow_for_the_chapter(store):
@@ -69,17 +69,17 @@ async def test_what_a_person_wrote_stands_under_the_keys_of_what_it_replaces(sto
 
 async def test_what_the_last_run_took_from_another_workflow_is_told(store):
     run = RunId("r1")
-    await store.runs.begin_run(run, RunRequest(FLOW.reference, CHAPTER), FLOW, Generation(1))
+    await store.journal.begin_run(run, RunRequest(FLOW.reference, CHAPTER), FLOW, Generation(1))
     told = {"digest": digest("taken"), "form": "text", "key": "k", "author": "model", "model": "m"}
-    await store.runs.put_text("taken")
-    await store.runs.record(RunEvent(run, "nodes-served", payload={"nodes": {NODE: told}}))
+    await store.journal.put_text("taken")
+    await store.journal.record(RunEvent(run, "nodes-served", payload={"nodes": {NODE: told}}))
     assert await texts(store) == ["taken"]
 
 
 @pytest.mark.parametrize("runs", [100, 1_000])
 async def test_the_work_of_reading_a_history_grows_with_its_runs_alone(store, runs):
     for number in range(runs):
-        store.runs.post(
+        store.journal.post(
             RunEvent(RunId(f"r{number}"), "attempt-done", NODE, 1, {"digest": f"{number:032}", "key": f"k{number}"}),
             RunEvent(RunId(f"r{number}"), "node-done", NODE, 1, {"digest": f"{number:032}"}),
             *(RunEvent(RunId(f"r{number}"), "node-done", NodeId(f"other {n}"), 1, {"digest": "x"}) for n in range(20)),
@@ -112,7 +112,7 @@ def standing(clock, text: str = "one", **fields) -> CurrentOutput:
 
 
 async def test_what_stands_is_kept_by_chapter_and_frozen_texts_are_read(store, clock, reopen):
-    await store.runs.put_text("one")
+    await store.journal.put_text("one")
     known = standing(clock, frozen=True, chosen=True)
     await store.current_outputs.write(
         "章", {CHAPTER: OutputChange((known,)), None: OutputChange((replace(known, frozen=False),))}
@@ -149,11 +149,11 @@ async def test_an_edit_that_is_taken_back_takes_back_its_own_marks_only(store, c
 
 async def test_forgotten_outcomes_stand_no_more(store):
     result = StoredResult(Digest("k"), "one", digest("one"), "m", "model", "stop", Usage(), 0.0)
-    await store.runs.remember_outcome(Digest("a"), result)
-    await store.runs.remember_outcome(Digest("b"), result)
+    await store.journal.remember_outcome(Digest("a"), result)
+    await store.journal.remember_outcome(Digest("b"), result)
     await store.current_outputs.write("章", {}, forgetting_outcomes({Digest("a")}))
-    assert await store.runs.outcome(Digest("a")) is None
-    assert await store.runs.outcome(Digest("b")) is not None
+    assert await store.journal.outcome(Digest("a")) is None
+    assert await store.journal.outcome(Digest("b")) is not None
 
 
 async def test_the_versions_of_a_document_are_listed_newest_first(store):

@@ -32,8 +32,8 @@ async def main():
     async def lane(lane):
         number = 0
         while True:
-            store.runs.journal_text(RunId("r"), "n", lane, number, "x")
-            await store.runs.record(RunEvent(RunId("r"), "evaluated", attempt=lane, payload={"n": number}))
+            store.journal.journal_text(RunId("r"), "n", lane, number, "x")
+            await store.journal.record(RunEvent(RunId("r"), "evaluated", attempt=lane, payload={"n": number}))
             print(lane, number, flush=True)
             number += 1
     await asyncio.gather(*(lane(number) for number in range(4)))
@@ -135,12 +135,12 @@ async def test_kill_9_loses_nothing_that_was_confirmed(folder, reopen):
             confirmed[lane] = confirmed.get(lane, 0) + 1
     store = await reopen()
     await store.check()
-    written = await store.runs.history(RunId("r"))
+    written = await store.journal.history(RunId("r"))
     for lane, count in confirmed.items():
         assert len([event for event in written if event.attempt == int(lane)]) >= count
     for lane in range(4):
         numbers = [event.payload["n"] for event in written if event.attempt == lane]
         assert all(after in (before + 1, 0) for before, after in pairwise(numbers))
         last = next((event.payload["n"] for event in reversed(written) if event.attempt == lane), 0)
-        assert len(await store.runs.partial_text(RunId("r"), NodeId("n"), lane)) > last
-    assert await store.runs.record(RunEvent(RunId("r"), "run-resumed")) is None
+        assert len(await store.journal.partial_text(RunId("r"), NodeId("n"), lane)) > last
+    assert await store.journal.record(RunEvent(RunId("r"), "run-resumed")) is None

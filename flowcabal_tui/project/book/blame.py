@@ -55,7 +55,7 @@ class Blame:
             before = "" if each is origin else each.text
             if part.changed:
                 with suppress(Gone):  # the candidate was purged
-                    rows = paragraphs_of(await self._store.runs.text(part.candidate))
+                    rows = paragraphs_of(await self._store.journal.text(part.candidate))
                     before = rows[part.number] if part.number < len(rows) else before
             return PartSource(part.paragraph, part.candidate, part.maker, before)
         return None
@@ -77,7 +77,7 @@ class Blame:
         """The origin of every line of a version (None: the newest), and of its words."""
         versions = [each for each in reversed(await self._store.book.versions(chapter))
                     if last is None or each.version <= last]  # fmt: skip
-        texts = await self._store.runs.texts(tuple({version.digest for version in versions}))
+        texts = await self._store.journal.texts(tuple({version.digest for version in versions}))
         outputs = {output.id: output for output in await self._store.book.kept(chapter)}
         rewrites = await self._store.rewrites.of(chapter)
         lines: list[ParagraphOrigin] = []
@@ -104,7 +104,7 @@ class Blame:
 
         An output served from an earlier run is looked up there.
         """
-        nodes = fold(await self._store.runs.history(kept.run)).nodes
+        nodes = fold(await self._store.journal.history(kept.run)).nodes
         if not nodes[kept.node].attempts:
             return await self._written_earlier(kept, nodes[kept.node].digest)
         cut_off = nodes[kept.node].attempts.get(kept.attempt)
@@ -116,7 +116,7 @@ class Blame:
             for _number, attempt in sorted(node.attempts.items())
             if attempt.done
         ]
-        texts = await self._store.runs.texts(tuple({Digest(attempt.done["digest"]) for _path, attempt in made}))
+        texts = await self._store.journal.texts(tuple({Digest(attempt.done["digest"]) for _path, attempt in made}))
         wanted = kept.text.strip()
         for path, attempt in made:
             done = attempt.done

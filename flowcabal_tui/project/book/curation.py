@@ -52,7 +52,7 @@ class Curation:
         """Keeps an attempt of a run. Keeping the same text for the same place again changes nothing."""
         run = await self._store.runs.run_request(command.run)
         workflow = await self._store.runs.workflow_of(command.run)
-        node = fold(await self._store.runs.node_history(command.run, command.node)).node(command.node)
+        node = fold(await self._store.journal.node_history(command.run, command.node)).node(command.node)
         made = {number: attempt.done for number, attempt in node.attempts.items() if attempt.done}
         if not made and node.state == "done":  # a node that makes no attempts of its own: its output is the only one
             made[1] = {"digest": node.digest, "form": node.form}
@@ -60,7 +60,7 @@ class Curation:
         done = made.get(number)
         if not done:
             number = command.attempt or max(node.attempts, default=0)
-        partial = "" if done else await self._store.runs.partial_text(command.run, command.node, number)
+        partial = "" if done else await self._store.journal.partial_text(command.run, command.node, number)
         if not done and not (command.partial and partial.strip()):
             raise RunError(
                 _("There is no finished output of {node} to keep.").format(node=command.node),
@@ -75,7 +75,7 @@ class Curation:
             raise RunError(_("Which chapter is this?"), "", _("Name the chapter that receives the text."))
         subject = await self._entity_name(run, command.run, workflow) if kind == "entity" else ""
         keeping = Keeping(
-            text=Output(await self._store.runs.text(Digest(done["digest"])), done.get("form", "text")).text
+            text=Output(await self._store.journal.text(Digest(done["digest"])), done.get("form", "text")).text
             if done
             else partial,
             kind=kind,
@@ -111,9 +111,9 @@ class Curation:
             names["chapter"] = {"title": chapter.title, "number": str(chapter.position), "volume": chapter.volume}
         texts: dict[NodeId, str] = {}
         for node in filter(None, map(node_of, bindings(declared.name))):
-            made = fold(await self._store.runs.node_history(run, node)).node(node)
+            made = fold(await self._store.journal.node_history(run, node)).node(node)
             if made.digest:
-                texts[node] = Output(await self._store.runs.text(made.digest), made.form).text
+                texts[node] = Output(await self._store.journal.text(made.digest), made.form).text
         name = clean(fill(declared.name, names, texts.get)).strip().partition("\n")[0][:LONGEST_NAME].strip()
         if not name:
             raise RunError(_("The name of the entity is empty."), _("Nothing was kept."))

@@ -58,7 +58,7 @@ class BookSearch:
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
         """Every place of exactly these words in the manuscript, as whole words, in story order."""
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest and words]
-        texts = await self._store.runs.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
+        texts = await self._store.journal.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
         written = [(chapter, texts[chapter.digest]) for chapter in chapters if chapter.digest]
         return await asyncio.to_thread(
             lambda: tuple(found for chapter, text in written for found in _occurrences(chapter, text, words))
@@ -68,7 +68,7 @@ class BookSearch:
         """The written chapters in story order; only those that changed are read."""
         keys = {(at.id, at.digest, at.title, at.position): at for at in chapters if at.digest}
         missing = [key for key in keys if key not in self._chapters]
-        texts = await self._store.runs.texts(tuple({name for _id, name, _title, _position in missing}))
+        texts = await self._store.journal.texts(tuple({name for _id, name, _title, _position in missing}))
         new = [_of_chapter("text", keys[key], texts[key[1]]) for key in missing]
         made = await asyncio.to_thread(lambda: [Page(document) for document in new])
         known = self._chapters | dict(zip(missing, made, strict=True))

@@ -236,7 +236,7 @@ class Steps:
             if not kept.run or kept.digest != chapter.digest:
                 continue
             run, node = RunId(kept.run), NodeId(kept.node)
-            attempts = fold(await self._store.runs.node_history(run, node)).node(node).attempts
+            attempts = fold(await self._store.journal.node_history(run, node)).node(node).attempts
             evaluated = attempts[kept.attempt].evaluated() if kept.attempt in attempts else None
             for check in evaluated.checks if evaluated else ():
                 findings = [one for one in check.findings if one.signature not in waived]

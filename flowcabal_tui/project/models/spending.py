@@ -352,15 +352,15 @@ class Spending:
         """The data of an attempt in the journal; from now on it also says that this is booked, so that resuming does
         not book it again."""
         run = RunId(call.run)
-        for event in reversed(await self._store.runs.history(run)):
+        for event in reversed(await self._store.journal.history(run)):
             if (event.kind, event.node, event.attempt) == (
                 "attempt-done",
                 node,
                 call.attempt,
             ) and "usage" in event.payload:
                 return from_plain(Usage, event.payload["usage"])
-        text = await self._store.runs.partial_text(run, node, call.attempt)
-        await self._store.runs.record(RunEvent(run, "attempt-cut", node, call.attempt, {}, at=datetime.now(UTC)))
+        text = await self._store.journal.partial_text(run, node, call.attempt)
+        await self._store.journal.record(RunEvent(run, "attempt-cut", node, call.attempt, {}, at=datetime.now(UTC)))
         return Usage(None, self.counter.count(text[call.before :]))
 
 

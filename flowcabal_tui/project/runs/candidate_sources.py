@@ -120,7 +120,7 @@ class CandidateSources:
             if version.form == "text":
                 texts.setdefault(version.digest, version)
         newest = list(texts.values())[:MOST]
-        read = await self._store.runs.texts(tuple(version.digest for version in newest))
+        read = await self._store.journal.texts(tuple(version.digest for version in newest))
         candidates = tuple(
             Source(
                 version.digest,
@@ -196,10 +196,10 @@ class CandidateSources:
         return (await view.outline()).beats(chapter)
 
     async def _output(self, run: RunId, node: NodeId) -> str:
-        known = fold(await self._store.runs.history(run)).nodes.get(node)
+        known = fold(await self._store.journal.history(run)).nodes.get(node)
         if known is None or not known.digest:
             return ""
-        return Output(await self._store.runs.text(known.digest), known.form).text
+        return Output(await self._store.journal.text(known.digest), known.form).text
 
 
 def checks_by_candidate(

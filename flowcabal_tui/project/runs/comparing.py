@@ -204,7 +204,7 @@ class Comparisons:
         target, current = sources.target, await self._current(sources.target)
         value: dict[str, Any] = {"round": _round(sources), "lineage": []}
         if current is not None and current.form == "json":
-            value = dict(Output(await self._store.runs.text(current.digest), "json").value)
+            value = dict(Output(await self._store.journal.text(current.digest), "json").value)
         lines = [
             {**line, "picked": line.get("digest") == digest(text)} if line.get("round") == value["round"] else line
             for line in value.get("lineage", ())
@@ -217,7 +217,7 @@ class Comparisons:
         current = await self._current(sources.target)
         if current is None or current.form != "json":
             return
-        value = Output(await self._store.runs.text(current.digest), "json").value
+        value = Output(await self._store.journal.text(current.digest), "json").value
         if isinstance(value, dict) and value.get("round", 0) > _round(sources):
             raise RunError(
                 _("A later round builds on this choice."),
@@ -232,7 +232,7 @@ class Comparisons:
         """The digest of an output's text for people."""
         if output.form == "text":
             return output.digest
-        return digest(Output(await self._store.runs.text(output.digest), output.form).text)
+        return digest(Output(await self._store.journal.text(output.digest), output.form).text)
 
     async def take_back(self, identity: ComparisonId) -> None:
         """Reopens a comparison. Raises RunError if nothing is decided, or if another text was chosen since."""
@@ -260,7 +260,7 @@ class Comparisons:
         question = await self._store.runs.question(target.question)
         if await self._manager.goes_on(question.run):
             await self._manager.cancel(question.run, None)
-        history = await self._store.runs.history(question.run)
+        history = await self._store.journal.history(question.run)
         payloads = [each.payload for each in history if each.kind == "asked"]
         keys = {Digest(each["under"]) for each in payloads if each["question"]["id"] == question.id and "under" in each}
         for path in (*containers(target.node), target.node):

@@ -46,7 +46,7 @@ class History:
     async def details(self, run: RunId) -> RunDetails:
         """The details of a run. Raises Gone if there is no such run."""
         request = await self._store.runs.run_request(run)
-        log = await self._store.runs.history(run)
+        log = await self._store.journal.history(run)
         served = {node for event in log if event.kind == "nodes-served" for node in event.payload["nodes"]}
         took = {event.node: event.payload["seconds"] for event in log if "seconds" in event.payload}
         nodes = fold(log).nodes
@@ -71,19 +71,19 @@ class History:
         )
 
     async def _texts(self, digests: set[Digest]) -> Mapping[Digest, str]:
-        return await self._store.runs.texts(tuple(digests)) if digests else {}
+        return await self._store.journal.texts(tuple(digests)) if digests else {}
 
     async def replay(self, run: RunId) -> tuple[Event, ...]:
         """The events in the order of the log. Raises UnknownName if there is no such run."""
-        log = await self._store.runs.history(run)
+        log = await self._store.journal.history(run)
         if not log:
             raise UnknownName(_("There is no run {run}.").format(run=run))
         decisions = {
-            identity: await self._store.runs.decision(QuestionId(identity))
+            identity: await self._store.journal.decision(QuestionId(identity))
             for event in log
             if event.kind == "answered" and (identity := event.payload["question"])
         }
-        texts = await self._store.runs.texts(tuple(_digests(log)))
+        texts = await self._store.journal.texts(tuple(_digests(log)))
         workflow = await self._store.runs.workflow_of(run)
         chapter = (await self._store.runs.run_request(run)).chapter
         replayed = _Telling(run, workflow, texts, decisions)

@@ -95,7 +95,7 @@ class RunManager:
             request = replace(request, limit=await self._quotes.agreed(foreseen))
         run = RunId(uuid.uuid4().hex[:12])
         scope = await self.scope(run, workflow, request, generation)
-        await self._store.runs.begin_run(run, request, workflow, generation)
+        await self._store.journal.begin_run(run, request, workflow, generation)
         self._execute(scope, RunFold())
         return run
 
@@ -128,7 +128,7 @@ class RunManager:
         async with self._taking_up:
             if run in self._runs:
                 return run
-            history = await self._store.runs.history(run)
+            history = await self._store.journal.history(run)
             if not history:
                 raise UnknownName(_("There is no run {run}.").format(run=run))
             await self._require_run(run)
@@ -295,7 +295,7 @@ class RunManager:
             decision.attempt,
             {"question": identity, "decision": {"kind": decision.kind, "note": decision.note}},
         )
-        if not await self._store.runs.answer(identity, decision, event, beside=beside):
+        if not await self._store.journal.answer(identity, decision, event, beside=beside):
             raise StaleQuestion(
                 _("That question was already answered, or its run was stopped."), _("The first answer was kept.")
             )
@@ -308,7 +308,7 @@ class RunManager:
 
     async def goes_on(self, run: RunId) -> bool:
         """True when the run is executed in this process, or was left unfinished by another one."""
-        history = [] if run in self._runs else await self._store.runs.history(run)
+        history = [] if run in self._runs else await self._store.journal.history(run)
         return run in self._runs or (bool(history) and fold(history).state == "running")
 
     async def ended(self, run: RunId) -> None:
@@ -343,12 +343,12 @@ class RunManager:
             raise RunError(_("The step {node} is not running.").format(node=node), _("Nothing was stopped."))
 
     async def _cancel_left(self, run: RunId, node: NodeId | None) -> None:
-        history = await self._store.runs.history(run)
+        history = await self._store.journal.history(run)
         left = fold(history)
         if node is not None or not history or left.state != "running":
             raise RunError(_("That run is not running."), _("Nothing was stopped."))
         open_nodes = [name for name, known in left.nodes.items() if known.state in ("pending", "running", "waiting")]
-        await self._store.runs.record(
+        await self._store.journal.record(
             *(RunEvent(run, "cancelled", name) for name in open_nodes),
             RunEvent(run, "run-ended", payload={"state": "cancelled"}),
         )

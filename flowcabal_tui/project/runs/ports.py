@@ -85,7 +85,7 @@ class RunPortsFactory:
         await base.models.learn_windows()
         counter, monitor = await base.models.counter_at(generation, remember=spend), self._agents.monitor()
         return RunPorts(
-            journal=base.store.runs,
+            journal=base.store.journal,
             models=base.models,
             spend=base.models.spending,
             limits=base.limits,

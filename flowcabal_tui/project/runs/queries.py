@@ -158,7 +158,7 @@ class RunQueries:
         attempts = [await self._attempt(run, node, each) for each in made]
         chosen, item_errors = found.chosen, tuple[str, ...]()
         if not made and found.state == "done":  # a node that makes no attempts of its own: its output is the only one
-            output = Output(await self._store.runs.text(found.digest), found.form)
+            output = Output(await self._store.journal.text(found.digest), found.form)
             item_errors = output.errors
             attempts, chosen = [Attempt(1, output.text, digest=found.digest)], 1
         state = found.state
@@ -181,7 +181,7 @@ class RunQueries:
 
     async def _made(self, workflow: Workflow, run: RunId, node: NodeId) -> tuple[NodeFold, list[AttemptFold]]:
         """A node, or one inside another, as recorded in the log, with its attempts."""
-        nodes = fold(await self._store.runs.node_history(run, node)).nodes
+        nodes = fold(await self._store.journal.node_history(run, node)).nodes
         if node not in nodes and node.partition("/")[0] not in {one.id for one in workflow.nodes}:
             raise no_node(workflow, node)  # a node inside of another may have begun without a line in the log
         found = nodes.get(node) or NodeFold()
@@ -190,13 +190,13 @@ class RunQueries:
     async def trace(self, scope: RunScope, node: NodeId, number: int) -> VersionTrace:
         """The request of an attempt of a run (0: the chosen one). `scope` is the run's. Raises RunError."""
         run = scope.id
-        nodes = fold(await self._store.runs.history(run)).nodes
+        nodes = fold(await self._store.journal.history(run)).nodes
         found, made = await self._made(scope.workflow, run, node)
         wanted = next((each for each in made if each.number == (number or found.chosen)), None)
         if wanted is None:
             raise RunError(_("There is no attempt {n} to choose.").format(n=number or found.chosen))
         done = {path: known for path, known in nodes.items() if known.state == "done" and known.digest}
-        texts = await self._store.runs.texts(tuple({known.digest for known in done.values()}))
+        texts = await self._store.journal.texts(tuple({known.digest for known in done.values()}))
         kept = await self._store.sent.of(run, f"node:{node}", wanted.number)
         try:
             made_again = await trace(
@@ -214,17 +214,17 @@ class RunQueries:
 
     async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
         """The texts of these versions, in this order and in readable form."""
-        found = await self._store.runs.texts(tuple({version.digest for version in versions}))
+        found = await self._store.journal.texts(tuple({version.digest for version in versions}))
         return tuple(Output(found[version.digest], version.form).text for version in versions)
 
     async def _attempt(self, run: RunId, node: NodeId, found: AttemptFold) -> Attempt:
         if found.done:
-            attempt = found.attempt(await self._store.runs.text(Digest(found.done["digest"])))
+            attempt = found.attempt(await self._store.journal.text(Digest(found.done["digest"])))
             if not attempt.cached or attempt.receipt is not None:
                 return attempt
             chapter = (await self._store.runs.run_request(run)).chapter
             return replace(attempt, receipt=await self._store.versions.receipt_of(node, chapter, attempt.key))
-        return found.attempt(await self._store.runs.partial_text(run, node, found.number))
+        return found.attempt(await self._store.journal.partial_text(run, node, found.number))
 
 
 def _title(workflow: Workflow, node: NodeId) -> str:

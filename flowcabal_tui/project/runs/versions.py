@@ -151,7 +151,7 @@ class OutputVersions:
             block["frozen"] = clean(command.text)
         else:
             version = await self._version(document.id, command.chapter, NodeId(block["node"]), Digest(""))
-            block["frozen"] = Output(await self._store.runs.text(version.digest), version.form).text
+            block["frozen"] = Output(await self._store.journal.text(version.digest), version.form).text
         return await self.save(Workflow.model_validate(data))
 
     # outputs
@@ -173,7 +173,7 @@ class OutputVersions:
         """
         document = await self._store.workflows.get(workflow_id(workflow))
         version = await self._version(document.id, chapter, node, digest)
-        text = await self._store.runs.text(version.digest)
+        text = await self._store.journal.text(version.digest)
         await self._make_current(document, chapter, version, text, frozen=frozen, chosen=chosen, beside=beside)
 
     async def _make_current(
@@ -289,7 +289,7 @@ class OutputVersions:
         for key in sorted(keys):
             own = version.key or (digest_of(["human", text]) if written else key)
             made = made_of(version) | {"key": own, "author": "human" if written else "model"}
-            parts.append(self._store.runs.remembering_outcome(key, StoredResult(**made, text=text)))
+            parts.append(self._store.journal.remembering_outcome(key, StoredResult(**made, text=text)))
         return parts
 
     async def _version(self, name: str, chapter: ChapterId | None, node: NodeId, digest: Digest) -> NodeVersion:

@@ -258,7 +258,7 @@ class ImpactReviews:
         """The written chapters (None: all), in story order."""
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         chapters = [chapter for chapter in chapters if wanted is None or chapter.id in wanted]
-        texts = await self._store.runs.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
+        texts = await self._store.journal.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
         return [
             BookText(each.id, each.position, each.title, texts[each.digest], each.version)
             for each in chapters

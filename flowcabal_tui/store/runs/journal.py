@@ -84,7 +84,7 @@ class Journal(StorePart):
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         super().__init__(database, clock, language)
         self._ahead = ReadAhead(database)
-        self._live: set[RunId] = set()
+        self.live: set[RunId] = set()
         """Runs that this process started or resumed."""
 
     async def begin_run(self, run: RunId, request: RunRequest, workflow: Workflow, generation: Generation) -> None:
@@ -92,7 +92,7 @@ class Journal(StorePart):
 
         A saved version is stored once: it never changes.
         """
-        self._live.add(run)
+        self.live.add(run)
         row = (run, workflow.reference, to_json(request), request.chapter, generation, self._now())
 
         def begin(connection: Connection) -> None:
@@ -111,7 +111,7 @@ class Journal(StorePart):
 
     async def record(self, *events: RunEvent) -> None:
         """Appends events, all or none."""
-        self._live.update(event.run for event in events if event.kind == "run-resumed")
+        self.live.update(event.run for event in events if event.kind == "run-resumed")
         await self._database.do(lambda connection: self._append(connection, events))
 
     async def history(self, run: RunId) -> tuple[RunEvent, ...]:

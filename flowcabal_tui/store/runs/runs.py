@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Final
 
@@ -25,10 +25,9 @@ from flowcabal_tui.domain.run import (
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import mark
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, StorePart
 from flowcabal_tui.store.file.lock import UNKNOWN, Holder
 from flowcabal_tui.store.file.reading import decodes, read_json, readable
-from flowcabal_tui.store.runs.journal import Journal
 
 _STATES: Final[dict[EventKind, NodeState]] = {
     "act-started": "running",
@@ -87,12 +86,20 @@ def _served_marks(row: Row) -> list[Row]:
     return [(run, node, "node-done", None, seq, seq) for node in json.loads(unpack(payload))["nodes"]]
 
 
-class Runs(Journal):
-    """The journal, and queries over many runs. `holder` returns the process that writes to the project now."""
+class Runs(StorePart):
+    """Queries over runs. `live` are those that this process started or resumed (`Journal.live`); `holder` returns the
+    process that writes to the project now."""
 
-    def __init__(self, database: Database, clock: Clock, language: str, holder: Callable[[], Holder | None]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        language: str,
+        live: Collection[RunId],
+        holder: Callable[[], Holder | None],
+    ) -> None:
         super().__init__(database, clock, language)
-        self._holder = holder
+        self._live, self._holder = live, holder
 
     async def summaries(self, limit: int = 50, where: RunFilter = ANY_RUN) -> tuple[RunSummary, ...]:
         """The runs that match the filter, newest first; `limit` -1: all of them."""

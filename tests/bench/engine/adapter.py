@@ -137,7 +137,7 @@ class Session:
 
     def __init__(self, workflow: Workflow, body: Body, store: Store | None, limit: int | None, result: Any) -> None:
         self._workflow, self._body, self._store, self._result = workflow, body, store, result
-        self._journal = store.runs if store else MemoryJournal()
+        self._journal = store.journal if store else MemoryJournal()
         self._plan = plan(workflow.nodes, workflow.edges)
         self._limits = Limits(limit or len(workflow.nodes))
         self._live: dict[str, tuple[Run, asyncio.Task[Any], asyncio.Event, dict[str, Any]]] = {}
