@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.story.cards import NameCards
     from flowcabal_tui.project.story.findings import Findings
     from flowcabal_tui.project.story.impact import ImpactReviews
-    from flowcabal_tui.project.story.proposals import Proposals
+    from flowcabal_tui.project.story.proposals import ProposalDecisions
     from flowcabal_tui.project.story.reader_notes import ReaderNotes
     from flowcabal_tui.project.story.records import StoryRecords
     from flowcabal_tui.settings.project_file import ProjectSettings
@@ -126,13 +126,13 @@ class Parts:
         return Builds(self.base, self.agents, self.runs)
 
     @cached_property
-    def proposals(self) -> Proposals:
-        """Proposals about the book and its story."""
+    def proposals(self) -> ProposalDecisions:
+        """Decisions on proposals about the book and its story."""
         from flowcabal_tui.project.story.edits import ProposedEdits
-        from flowcabal_tui.project.story.proposals import Proposals
+        from flowcabal_tui.project.story.proposals import ProposalDecisions
 
         edits = ProposedEdits(self.base, self.book.outlining, lambda: self.builds)
-        return Proposals(self.base, self.story, self.memory.steps, edits)
+        return ProposalDecisions(self.base, self.story, self.memory.steps, edits)
 
     @cached_property
     def impacts(self) -> ImpactReviews:

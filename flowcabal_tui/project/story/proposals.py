@@ -35,7 +35,7 @@ from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.protocol.revision import CommentsChanged
 
 
-class Proposals:
+class ProposalDecisions:
     """Decides proposals. Lives on the engine's loop. A decision writes like any other edit of the writer."""
 
     def __init__(self, base: ProjectBase, story: StoryRecords, steps: Steps, edits: ProposedEdits) -> None:

@@ -124,15 +124,15 @@ class ProposalsScreen(StatesPage):
         cursor, self._cursor_wanted = self._cursor_wanted, None
         page = await self._page(0, self.wanted_rows)
         self.query_one(PaneTabs).show(self._states_shown)
-        self.rows.show_rows(page.rows, page.total(self._wish().states), cast, cursor)
+        self.rows.show_rows(page.rows, page.total(self._filter().states), cast, cursor)
         self.query_one(ColumnHead).show(self.rows.columns)
         self.query_one(".head", Static).update(self._head(page))
         self.show_details()
 
     async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
-        return await self.project.story.proposals(self._wish(), offset, limit)
+        return await self.project.story.proposals(self._filter(), offset, limit)
 
-    def _wish(self) -> ProposalFilter:
+    def _filter(self) -> ProposalFilter:
         words = self.query_one(Input).value.strip()
         return ProposalFilter(_STATES[self._states_shown], (), self._open_chapter if self._only_open else None, words)
 
