@@ -139,7 +139,13 @@ class Run:
             )
 
     async def _block(self, frame: Frame, schedule: Schedule) -> None:
-        """Marks nodes that could not run because of a failure, a rejection or a cancel above them."""
+        """Marks nodes that could not run because of a failure, a rejection or a cancel above them.
+
+        A node that ended in an earlier process has its output, even if a cancel came before its turn.
+        """
+        for node in schedule.unfinished:
+            if (past := self._past.node(path := NodeId(frame.path + node))).state == "done":
+                frame.outputs[node] = self._restored(path, past)
         paths = [NodeId(frame.path + node) for node in schedule.unfinished]
         blocked = [path for path in paths if self._past.node(path).state not in ("failed", "cancelled")]
         ports = self.scope.ports
