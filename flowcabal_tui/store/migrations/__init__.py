@@ -101,7 +101,7 @@ def migrate(connection: sqlite3.Connection) -> None:
             step(connection)
         connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # interrupted or failed: the file stays at the format before
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
