@@ -87,7 +87,7 @@ async def test_a_request_that_comes_before_the_controllers_waits_for_them_and_a_
     async with app.run_test() as pilot:
         notes, table = Notes(), Subscriptions(app.screen)
         assert table.request(Wanted("early", 1))
-        assert not table.key("two")
+        assert not table.carry_out("two")
         table.add(notes)
         await settled(pilot)
         assert notes.seen == [("early", 1)]
@@ -100,9 +100,9 @@ async def test_the_fields_of_a_request_and_the_words_of_a_key_are_the_arguments(
         table.add(notes)
         assert table.request(Wanted("more", 2))
         await settled(pilot)
-        assert table.key("two")
-        assert table.key("one")
-        assert not table.key("three")
+        assert table.carry_out("two")
+        assert table.carry_out("one")
+        assert not table.carry_out("three")
         assert notes.seen == [("more", 2), True, False]
 
 

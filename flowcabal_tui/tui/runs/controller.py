@@ -137,19 +137,17 @@ class RunController:
 
     @on_request(WorkflowPane.RunRequested, group="start", exclusive=True)
     @on_key("run.start", group="start", exclusive=True)
-    async def run(self) -> None:
-        """Runs the current workflow for the open chapter, and shows its output."""
-        await self._run(self._document.targets)
+    async def run(self, targets: tuple[NodeId, ...] | None = None) -> None:
+        """Runs the targets of the current workflow (None: those that the writer has set) for the open chapter, and
+        shows the output."""
+        if await self.start(self._document.targets if targets is None else targets):
+            self._view.show_pane("output")
+        self.show_counts()
 
     @on_request(BlockEditor.BlockRunRequested, group="start", exclusive=True)
     async def run_node(self, node: NodeId) -> None:
         """Runs one node with its dependencies."""
-        await self._run((node,))
-
-    async def _run(self, targets: tuple[NodeId, ...]) -> None:
-        if await self.start(targets):
-            self._view.show_pane("output")
-        self.show_counts()
+        await self.run((node,))
 
     async def start(self, targets: tuple[NodeId, ...], *, step: bool = False) -> bool:
         """Asks for an instruction, shows the price, runs. Returns True when a run has begun."""

@@ -106,13 +106,11 @@ class Subscriptions:
         if self._early is not None:
             self._early.append(request)
             return True
-        return self._do(type(request), *(getattr(request, field.name) for field in fields(request)))
+        return self.carry_out(type(request), *(getattr(request, field.name) for field in fields(request)))
 
-    def key(self, action: str) -> bool:
-        """Carries out an action of the table; returns False if nothing handles it."""
-        return self._do(action)
-
-    def _do(self, what: str | type, *values: Any) -> bool:
+    def carry_out(self, what: str | type, *values: Any) -> bool:
+        """Calls the methods marked for an id of an action, or for a class of requests with the values of its fields;
+        returns False if there is none."""
         for method, mark in self._methods.get(what, ()):
             try:
                 work = method(*values, **dict(mark.arguments))

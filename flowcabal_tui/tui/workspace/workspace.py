@@ -225,7 +225,7 @@ class WorkspaceScreen(Screen[None]):
 
     def action_key(self, action: str) -> None:
         """Passes a key to its controller."""
-        self._subscriptions.key(action)
+        self._subscriptions.carry_out(action)
 
     def action_pane(self, pane: str) -> None:
         """Shows a pane and focuses it."""
