@@ -31,6 +31,7 @@ from flowcabal_tui.store.file.connection import open_writable
 from flowcabal_tui.store.file.faults import fault
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network
 from flowcabal_tui.store.file.lock import holder_of
+from flowcabal_tui.store.file.replaced import LOOK_SECONDS
 from flowcabal_tui.store.maintenance.maintenance import require_whole
 from flowcabal_tui.store.migrations import MIGRATIONS
 from flowcabal_tui.store.migrations.m001_initial import STATEMENTS as FIRST
@@ -243,6 +244,7 @@ async def test_a_database_that_is_replaced_while_open_takes_no_more_and_is_kept_
         os.replace(tmp_path / "other" / ".flowcabal" / "project.db", file)
     if "log" in how:
         file.with_name("project.db-wal").unlink()
+    await asyncio.sleep(2 * LOOK_SECONDS)
     with pytest.raises(DiskFull, match="replaced by another program"):
         await store.values.put("after", 1)
     assert await store.values.get("before", int) == 1

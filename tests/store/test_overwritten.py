@@ -15,7 +15,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.project.rescue import Rescue
-from flowcabal_tui.store.file.replaced import OpenFile
+from flowcabal_tui.store.file.replaced import LOOK_SECONDS, OpenFile, is_removed
 from flowcabal_tui.store.store import Store
 
 OVERWRITTEN = "overwritten by another program"
@@ -32,11 +32,13 @@ database.close()
 def in_place(source: Path, target: Path) -> None:
     """Keeps the inode. Another process copies: this one would release SQLite's locks by closing the file."""
     subprocess.run(["dd", f"if={source}", f"of={target}", "bs=64k", "status=none"], check=True)
+    time.sleep(2 * LOOK_SECONDS)
 
 
 def by_blocks(source: Path, target: Path) -> None:
     """As `rsync --inplace`: nothing is truncated before."""
     subprocess.run(["dd", f"if={source}", f"of={target}", "conv=notrunc", "bs=4k", "status=none"], check=True)
+    time.sleep(2 * LOOK_SECONDS)
 
 
 def elsewhere(file: Path, statements: list[str]) -> None:
@@ -191,14 +193,15 @@ async def test_many_checkpoints_of_its_own_are_no_overwrite(store, folder, file)
 async def test_a_log_that_is_removed_is_written_to_the_database_and_takes_no_more(store, file):
     await store.values.put("before", LONG)
     file.with_name("project.db-wal").unlink()
+    await asyncio.sleep(2 * LOOK_SECONDS)
     with pytest.raises(DiskFull, match="log of the project's database was removed"):
         await store.values.put("after", LONG)
     await store.close()
     assert texts(file) == ["before"]
 
 
-async def test_writes_that_do_not_wait_for_the_disk_share_a_look_of_10_ms(store, file, monkeypatch):
-    looks, now = [], [0]
+async def test_writes_share_a_look_of_10_ms(store, file, monkeypatch):
+    looks, now = [], [time.monotonic_ns()]
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
     monkeypatch.setattr(
         OpenFile, "_displaced_log", lambda self, look=OpenFile._displaced_log: looks.append(1) or look(self)
@@ -218,9 +221,32 @@ async def test_writes_that_do_not_wait_for_the_disk_share_a_look_of_10_ms(store,
     now[0] += 20_000_000
     assert [await post(), await post()] == [before + 1, before + 1]
     file.with_name("project.db-wal").unlink()
-    assert await post() == before + 1
+    await store.values.put("at the same time", LONG)
+    assert len(looks) == before + 1
+    now[0] += 20_000_000
     with pytest.raises(DiskFull, match="log of the project's database was removed"):
         await store.values.put("after", LONG)
+    await store.close()
+    assert texts(file) == ["at the same time", "before"]
+
+
+async def test_a_database_that_is_overwritten_right_before_it_is_closed_is_noticed(
+    store, folder, file, other, monkeypatch
+):
+    monkeypatch.setattr(time, "monotonic_ns", lambda: 0)
+    await store.values.put("before", LONG)
+    in_place(other, file)
+    await store.close()
+    assert [*folder.glob(".flowcabal/project-before-*.db-wal")]
+
+
+def test_a_file_without_a_name_is_removed_on_every_system(tmp_path):
+    path = tmp_path / "log"
+    with path.open("wb") as file:
+        shown = (file.fileno(), "/proc/self/fd"), (file.fileno(), str(tmp_path / "no such folder"))
+        assert [is_removed(*each) for each in shown] == [False, False]
+        path.unlink()
+        assert [is_removed(*each) for each in shown] == [True, True]
 
 
 async def test_a_log_that_is_overwritten_is_not_applied_to_the_database(store, file, tmp_path, clock):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, wraps
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
@@ -27,7 +27,7 @@ from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import ERRORS, fault
 from flowcabal_tui.store.file.reading import SkippedRows
-from flowcabal_tui.store.file.replaced import OpenFile
+from flowcabal_tui.store.file.replaced import LOOK_SECONDS, OpenFile
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.migrations import migrate, require_current, require_known, version_of
 from flowcabal_tui.system.files import PRIVATE
@@ -169,7 +169,7 @@ class Writer:
     def _work(self) -> None:
         closing = False
         while not closing:
-            jobs = [self._queue.get()]
+            jobs = [self._next()]
             while len(jobs) < _BATCH and not self._queue.empty():
                 jobs.append(self._queue.get())
             closing = jobs[-1] is None
@@ -179,6 +179,16 @@ class Writer:
                 (self._each_alone if alone else self._commit)(together)
                 _settle(together)
         self._release()
+
+    def _next(self) -> _Job | None:
+        """Waits for a job; if none comes soon, looks at the file meanwhile, since the last commit may have run a
+        checkpoint."""
+        try:
+            return self._queue.get(timeout=LOOK_SECONDS)
+        except Empty:
+            with contextlib.suppress(DiskFull):  # the next transaction is refused
+                self._look()
+            return self._queue.get()
 
     def _release(self) -> None:
         try:
@@ -191,15 +201,16 @@ class Writer:
         """Runs jobs in one transaction; if one of them fails, runs each in its own."""
         is_durable = self._durability == "FULL" and any(job.future is not None for job in batch)
         try:
-            self._require_own_file(is_durable)
+            self._require_own_file()
             self._relax(not is_durable)
             self._connection.execute("BEGIN IMMEDIATE")
             for job in batch:
                 job.value = job.work(self._connection)
+            self._require_own_file()
             self._stamp()
             self._connection.execute("COMMIT")
             self.commits += 1
-            self._committed(is_durable)
+            self._committed()
         except Exception as error:  # whatever goes wrong in a job belongs to who awaits it, not to the other jobs
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -216,21 +227,25 @@ class Writer:
                 self._stamp()
                 self._committed()
                 job.value = job.work(self._connection)
-                self._require_own_file()
+                self._look()
             except Exception as error:  # it belongs to who awaits it
                 job.error = fault(error) if isinstance(error, ERRORS) else error
 
-    def _require_own_file(self, is_durable: bool = True) -> None:
+    def _require_own_file(self) -> None:
         if self._file is not None:
-            self._file.require_own(is_durable)
+            self._file.require_own()
+
+    def _look(self) -> None:
+        if self._file is not None:
+            self._file.look()
 
     def _stamp(self) -> None:
         if self._file is not None:
             self._file.stamp()
 
-    def _committed(self, is_durable: bool = True) -> None:
+    def _committed(self) -> None:
         if self._file is not None:
-            self._file.committed(is_durable)
+            self._file.committed()
 
     def _relax(self, relaxed: bool) -> None:
         if relaxed != self._relaxed and self._durability == "FULL":

@@ -29,6 +29,8 @@ Status = tuple[int, int, int, int, int]
 Displaced = Literal["replaced", "overwritten", "log removed", "log overwritten"]
 _TICK_NS: Final = 10_000_000
 """Two writes within this many nanoseconds can leave the same times in a file's status."""
+LOOK_SECONDS: Final = 0.002
+"""A look within this time is recent enough: a transaction can take as long."""
 _RESTARTS: Final = 1 << 16
 """Maximum restarts of the log by other connections between two checks; each adds 1 to its first salt."""
 
@@ -63,15 +65,23 @@ class OpenFile:
         self._log_file = os.open(self._log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)  # SQLite has no locks here
         self._salts = self._log_salts()
 
-    def require_own(self, is_durable: bool = True) -> None:
-        """Raises DiskFull once the file or its log belongs to another program. Takes microseconds.
+    def require_own(self) -> None:
+        """Like `look`, but a look within LOOK_SECONDS is enough."""
+        if self.displaced or time.monotonic_ns() > self._looked + LOOK_SECONDS * 1e9:
+            self.look()
 
-        For a transaction that does not wait for the disk, a look within the last 10 ms is enough.
+    def look(self) -> None:
+        """Raises DiskFull once the file or its log belongs to another program; a transaction is rolled back first.
+
+        Takes microseconds. Necessary after each checkpoint, since only then an older copy has another stamp.
         """
-        now = time.monotonic_ns()
-        if is_durable or self.displaced or now > self._looked + _TICK_NS:
-            self._look(with_log=True)
-            self._looked = now
+        if self.displaced is None:
+            self.displaced = self._displaced_file() or self._displaced_log()
+            if self.displaced is not None:
+                self._set_aside(self.displaced)
+        if self.displaced is not None:
+            raise self._error(self.displaced)
+        self._looked = time.monotonic_ns()
 
     def stamp(self) -> None:
         """In a transaction: writes a new stamp if it is the first one since a checkpoint. Raises sqlite3.Error."""
@@ -81,16 +91,15 @@ class OpenFile:
                 self._stamps.append(self._pending)
             self._connection.execute(f"{STAMP}={self._pending}")
 
-    def committed(self, is_durable: bool = True) -> None:
-        """After a transaction with `stamp`, which may have run a checkpoint. Raises DiskFull as `require_own` does."""
+    def committed(self) -> None:
+        """After a transaction with `stamp`; `look` is to follow."""
         self._is_stamped, self._pending = True, 0
-        self._look(with_log=is_durable)
 
     def release(self) -> None:
         """Before the connection is closed. Writes the contents of a replaced file into `kept`. Raises sqlite3.Error or
         OSError."""
         with suppress(DiskFull):
-            self.require_own()
+            self.look()
         try:
             if self.displaced == "replaced":
                 os.close(_new(self.kept))
@@ -111,15 +120,7 @@ class OpenFile:
         finally:
             self._connection.execute(f"PRAGMA busy_timeout={patience}")
 
-    def _look(self, *, with_log: bool) -> None:
-        if self.displaced is None:
-            self.displaced = self._displaced() or (self._displaced_log() if with_log else None)
-            if self.displaced is not None:
-                self._set_aside(self.displaced)
-        if self.displaced is not None:
-            raise self._error(self.displaced)
-
-    def _displaced(self) -> Displaced | None:
+    def _displaced_file(self) -> Displaced | None:
         status = _status(self._path)
         if status is None or self._status is None or status[:2] != self._status[:2]:
             if _identity(self._path.parent) == self._folder:
@@ -140,7 +141,7 @@ class OpenFile:
             self._look_again = time.monotonic_ns() + _TICK_NS
 
     def _displaced_log(self) -> Displaced | None:
-        if not os.fstat(self._log_file).st_nlink:
+        if is_removed(self._log_file):
             return "log removed"
         salts = self._log_salts()
         if salts and self._salts and (salts[0] - self._salts[0]) % 2**32 > _RESTARTS:
@@ -160,6 +161,7 @@ class OpenFile:
     def _set_aside(self, found: Displaced) -> None:
         """Keeps what only the log holds, and keeps the log from being applied to the pages of another file."""
         try:
+            self._connection.rollback()
             if found == "log removed":
                 self._connection.execute("PRAGMA wal_checkpoint").fetchall()
             elif found == "overwritten":
@@ -212,6 +214,18 @@ class OpenFile:
 def kept_beside(path: Path) -> Path:
     """An unused name beside a database, for a copy of data that would otherwise be lost."""
     return path.with_name(f"{path.stem}-before-{secrets.token_hex(3)}{path.suffix}")
+
+
+def is_removed(file: int, descriptors: str = "/proc/self/fd") -> bool:
+    """True once the file of a descriptor has no name any more.
+
+    Linux shows it in `descriptors`. `fstat` does too, but since Linux 6.13 the next write to a file whose times were
+    read stores new ones: a commit would take a quarter longer.
+    """
+    try:
+        return os.readlink(f"{descriptors}/{file}").endswith(" (deleted)")
+    except OSError:  # another system
+        return not os.fstat(file).st_nlink
 
 
 def _new(path: Path) -> int:
