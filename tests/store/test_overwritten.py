@@ -200,44 +200,25 @@ async def test_a_log_that_is_removed_is_written_to_the_database_and_takes_no_mor
     assert texts(file) == ["before"]
 
 
-async def test_writes_share_a_look_of_10_ms(store, file, monkeypatch):
-    looks, now = [], [time.monotonic_ns()]
+def test_a_look_counts_for_two_milliseconds(tmp_path, monkeypatch):
+    looks, now = [], [10**12]
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
     monkeypatch.setattr(
         OpenFile, "_displaced_log", lambda self, look=OpenFile._displaced_log: looks.append(1) or look(self)
     )
-    database = store.maintenance._database
-
-    async def post() -> int:
-        done = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        database.writer.post(lambda connection: loop.call_soon_threadsafe(done.set) and None)
-        await done.wait()
-        return len(looks)
-
-    await store.values.put("before", LONG)
-    before = len(looks)
-    assert [await post(), await post()] == [before, before]
-    now[0] += 20_000_000
-    assert [await post(), await post()] == [before + 1, before + 1]
-    file.with_name("project.db-wal").unlink()
-    await store.values.put("at the same time", LONG)
-    assert len(looks) == before + 1
-    now[0] += 20_000_000
-    with pytest.raises(DiskFull, match="log of the project's database was removed"):
-        await store.values.put("after", LONG)
-    await store.close()
-    assert texts(file) == ["at the same time", "before"]
-
-
-async def test_a_database_that_is_overwritten_right_before_it_is_closed_is_noticed(
-    store, folder, file, other, monkeypatch
-):
-    monkeypatch.setattr(time, "monotonic_ns", lambda: 0)
-    await store.values.put("before", LONG)
-    in_place(other, file)
-    await store.close()
-    assert [*folder.glob(".flowcabal/project-before-*.db-wal")]
+    with contextlib.closing(sqlite3.connect(tmp_path / "project.db", isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("CREATE TABLE value (key)")
+        opened = OpenFile(tmp_path / "project.db", connection)
+        opened.require_own()
+        (tmp_path / "project.db-wal").unlink()
+        opened.require_own()
+        assert len(looks) == 1
+        now[0] += 2_000_001
+        for _try in range(2):
+            with pytest.raises(DiskFull, match="log of the project's database was removed"):
+                opened.require_own()
+        assert len(looks) == 2
 
 
 def test_a_file_without_a_name_is_removed_on_every_system(tmp_path):
