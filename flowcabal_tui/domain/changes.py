@@ -10,10 +10,11 @@ from flowcabal_tui.domain.value_class import dataclass
 
 ChangeKind = Literal[
     "replace", "split", "merge", "add", "move", "rename", "delete", "undelete", "import",
-    "forget", "restore", "review", "undo",
+    "forget", "restore", "review", "undo", "older",
 ]  # fmt: skip
 """`review`: written by the review of a book-wide change (`domain/impact.py`); `forget`: undid a keep; `restore`: kept
-it again; `undo`: undid another change, and can itself be undone."""
+it again; `undo`: undid another change, and can itself be undone; `older`: made an older version of a chapter the
+newest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ _KINDS: Final[Mapping[ChangeKind, str]] = {
     "restore": mark("output kept again"),
     "review": mark("names or texts changed in the whole book"),
     "undo": mark("undo"),
+    "older": mark("older version restored: {title}"),
 }
 
 

@@ -49,6 +49,8 @@ class WriteChapter(Command, type="chapter:write"):
     expected_version: int | None = None
     note: str = ""
     settles_draft: bool = False
+    is_older: bool = False
+    """The text is that of an older version: the change is logged, so that `RevertChange` undoes it."""
 
 
 class AddChapter(Command, type="chapter:add"):

@@ -82,7 +82,14 @@ async def imported(case: Case) -> Command:
     return ImportManuscript(str(write_chapters(case.project.info.path.parent / "more")), again=True)
 
 
-CHANGES = [words_replaced, split, merged, moved, renamed, deleted, added, imported]
+async def older_restored(case: Case) -> Command:
+    first = await case.chapter(1)
+    imported = await case.project.book.chapter_text(first)
+    await case.project.carry_out(WriteChapter(first, "Typed over it."))
+    return WriteChapter(first, imported, expected_version=2, is_older=True)
+
+
+CHANGES = [words_replaced, split, merged, moved, renamed, deleted, added, imported, older_restored]
 
 
 async def last(case: Case) -> Generation:
@@ -95,8 +102,9 @@ async def last(case: Case) -> Generation:
 async def test_an_undo_leaves_the_book_as_it_was_and_an_undo_of_it_as_the_change_did(
     case: Case, change: Callable[[Case], Awaitable[Command]]
 ) -> None:
+    command = await change(case)
     before = await shape(case)
-    await case.project.carry_out(await change(case))
+    await case.project.carry_out(command)
     after = await shape(case)
     assert after != before
     undone = Generation(int(await case.project.carry_out(RevertChange(await last(case)))))
@@ -116,6 +124,16 @@ async def test_several_changes_are_undone_from_the_last_to_the_first(case: Case)
     for before in reversed(shapes):
         await case.project.carry_out(RevertChange(await last(case)))
         assert await shape(case) == before
+
+
+async def test_a_version_that_is_the_newest_already_is_no_change(case: Case) -> None:
+    await case.project.carry_out(await older_restored(case))
+    (made,) = (change for change in await case.project.book.changes() if change.kind == "older")
+    assert change_words(made) == f"older version restored: {made.title}"
+    first = await case.chapter(1)
+    newest = await case.project.book.chapter_text(first)
+    await case.project.carry_out(WriteChapter(first, newest, expected_version=3, is_older=True))
+    assert await last(case) == made.generation
 
 
 async def test_what_was_changed_since_is_not_undone(case: Case) -> None:

@@ -128,10 +128,12 @@ async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into
             MergeChapters(FIRST, SECOND),
             EditChapter(FIRST, volume="One"),
         ]
+        ((newest, text),) = project.version_rows[FIRST]
+        project.version_rows[FIRST] = ((newest, text), (replace(newest, version=0), "As it was."))
         await press(pilot, "V")
         assert isinstance(pilot.app.screen, VersionsScreen)
         await press(pilot, "a")
-        assert project.sent[3:] == [WriteChapter(FIRST, books.EN.texts[0], expected_version=1)]
+        assert project.sent[3:] == [WriteChapter(FIRST, "As it was.", expected_version=1, is_older=True)]
         assert isinstance(pilot.app.screen, BrowserScreen)
 
 

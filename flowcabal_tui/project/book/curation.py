@@ -136,6 +136,7 @@ class Curation:
             command.note,
             expected_version=expected,
             settles_draft=command.settles_draft,
+            is_older=command.is_older,
             tasks=following(AFTER_KEEP),
         )
         if outside is not None:

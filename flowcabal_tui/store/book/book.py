@@ -23,7 +23,7 @@ from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.file.blobs import get_text, unpack
 from flowcabal_tui.store.file.connection import StorePart, transaction
-from flowcabal_tui.store.rows.changes import begin_change
+from flowcabal_tui.store.rows.changes import begin_change, log_change
 from flowcabal_tui.store.rows.comments import add_comments
 from flowcabal_tui.store.rows.generations import NOW, next_generation
 from flowcabal_tui.store.rows.locks import require_unlocked
@@ -187,16 +187,21 @@ class Book(StorePart):
         *,
         expected_version: int | None = None,
         settles_draft: bool = False,
+        is_older: bool = False,
         tasks: TaskMaker = no_tasks,
     ) -> ChapterVersion:
         """Adds a version of the text; for an unchanged text returns the present version.
 
-        With `settles_draft` it deletes the chapter's unsaved text in the same transaction. Raises VersionConflict when
+        With `settles_draft` it deletes the chapter's unsaved text in the same transaction; with `is_older` it logs that
+        the text is that of an older version. Raises VersionConflict when
         the newest text is not that of `expected_version`, Gone for an unknown chapter.
         """
         at = chapter_now(connection, chapter)
         _require_newest(connection, chapter, expected_version, _("The chapter was changed in the meantime."))
+        before = latest(connection, chapter)
         written = self._write(connection, NewVersion(chapter, text, author, note), at.position, tasks)
+        if is_older and written != before:
+            log_change(connection, written.generation, "older", chapter, self._now())
         if settles_draft:
             forget_draft(connection, chapter)
         return written

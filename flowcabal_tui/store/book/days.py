@@ -8,7 +8,7 @@ from typing import Final
 from flowcabal_tui.domain.writing_days import Growth
 from flowcabal_tui.store.file.connection import StorePart
 
-_MOVED: Final = "'split', 'merge', 'undelete', 'replace', 'review', 'forget', 'restore', 'undo', 'import'"
+_MOVED: Final = "'split', 'merge', 'undelete', 'replace', 'review', 'forget', 'restore', 'undo', 'import', 'older'"
 """Changes of the book that write versions without anybody writing."""
 _GROWN: Final = f"""
     SELECT at, author, subject, length - coalesce((SELECT length FROM version AS before

@@ -144,8 +144,7 @@ class BrowserController:
         if not versions:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return
-        if (text := await self.book.older_text(chapter, versions)) is not None:
-            await self.project.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
+        await self.book.restore_older(chapter, versions)
 
     async def kept(self, chapter: Chapter | None) -> None:
         """Shows the outputs that were kept for a chapter, or for the book."""

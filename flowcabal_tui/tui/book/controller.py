@@ -231,23 +231,25 @@ class BookController:
         answer: UnsavedAnswer | None = await self._screen.app.push_screen_wait(UnsavedScreen(title, newest, mine))
         return answer
 
-    async def older_text(self, chapter: Chapter, versions: tuple[ChapterVersion, ...]) -> str | None:
-        """Shows these versions with their differences; returns the text of the one to restore."""
+    async def restore_older(self, chapter: Chapter, versions: tuple[ChapterVersion, ...]) -> bool:
+        """Shows these versions with their differences and makes the chosen one the newest. False when nothing was
+        written."""
 
         async def load(version: int) -> str:
             return await self._project.book.chapter_text(chapter.id, version)
 
         page = VersionsScreen(chapter.title, versions, load, self._project.info.language)
         text: str | None = await self._screen.app.push_screen_wait(page)
-        return text
+        newest = self._known(chapter.id)
+        if text is None or digest(text) == newest.digest:
+            return False
+        await self._project.carry_out(WriteChapter(chapter.id, text, newest.version, is_older=True))
+        return True
 
     @on_request(ManuscriptPane.VersionsRequested)
     async def restore(self, chapter: ChapterId, versions: tuple[ChapterVersion, ...]) -> None:
         """Makes the text of an older version, which the writer chooses, the newest; unsaved text stays."""
-        text = await self.older_text(self._known(chapter), versions)
-        newest = self._known(chapter)
-        if text is not None and digest(text) != newest.digest:
-            await self._project.carry_out(WriteChapter(chapter, text, expected_version=newest.version))
+        if await self.restore_older(self._known(chapter), versions):
             self.noted_saved()
             await self.refresh(chapter)
 
