@@ -23,10 +23,11 @@ def task_rows(tasks: Sequence[BackgroundTask]) -> Iterator[tuple[object, ...]]:
     """A row for each task with an error; the others are counted by kind and state: an import has hundreds."""
     counts = Counter((task.kind, task.state) for task in tasks if not task.error)
     for (kind, state), n in counts.items():
-        yield _("memory"), _(TASKS[kind]), ngettext("{n} task", "{n} tasks", n).format(n=n), _(TASK_STATES[state])
+        many = ngettext("{n} task", "{n} tasks", n).format(n=n)
+        yield _("background work"), _(TASKS[kind]), many, _(TASK_STATES[state])
     for task in tasks:
         if task.error:
-            yield _("memory"), _(TASKS[task.kind]), task.subject, _(TASK_STATES[task.state]), task.error
+            yield _("background work"), _(TASKS[task.kind]), task.subject, _(TASK_STATES[task.state]), task.error
 
 
 async def status(arguments: Namespace) -> int:

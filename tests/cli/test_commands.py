@@ -375,8 +375,8 @@ def test_status_counts_background_tasks_and_lists_those_with_an_error_alone() ->
     tasks = [BackgroundTask(n, "knowledge", f"manuscript/{n}", source, "waiting") for n in range(40)]
     failed = BackgroundTask(40, "l1", "chapter/7", source, "failed", error="no model")
     assert [*task_rows([*tasks, failed])] == [
-        ("memory", "knowledge server", "40 tasks", "queued"),
-        ("memory", "summary", "chapter/7", "failed", "no model"),
+        ("background work", "knowledge server", "40 tasks", "queued"),
+        ("background work", "summary", "chapter/7", "failed", "no model"),
     ]
 
 

@@ -101,9 +101,9 @@ async def test_the_book_with_its_goals_and_every_chapter_with_its_length_and_sta
         rows = [row.strip() for row in shown(app)]
         assert rows[0].startswith("The Salt Road   4 chapters   ")
         assert "of 1,000" in rows[1] and "120 of 200" in rows[2]
-        assert any(row.startswith("> 1 Rain") and "updating memory" in row for row in rows)
+        assert any(row.startswith("> 1 Rain") and "background: due" in row for row in rows)
         assert any("The Ferry" in row and "changed outside" in row for row in rows)
-        assert any("Empty City" in row and "memory failed" in row for row in rows)
+        assert any("Empty City" in row and "background: failed" in row for row in rows)
         assert any(row.split()[:3] == ["4", "Homeward", "—"] for row in rows)
 
 

@@ -236,9 +236,9 @@ def unpaid(rule: str = "ask") -> UnpaidWork:
 @pytest.mark.parametrize(
     ("language", "rule", "line", "told"),
     [
-        ("en", "ask", "memory waits for your answer: R", "it would cost about $0.02"),
+        ("en", "ask", "background work waits for your answer: R", "it would cost about $0.02"),
         ("zh", "ask", "后台整理等待你的答复：R", "大约需要 $0.02"),
-        ("en", "never", "memory waits for your answer: R", ""),
+        ("en", "never", "background work waits for your answer: R", ""),
     ],
 )
 async def test_memory_work_that_waits_for_money_is_shown_and_one_key_asks_with_its_price(

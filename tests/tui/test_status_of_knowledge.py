@@ -35,7 +35,7 @@ async def test_the_knowledge_server_and_what_waits_for_it(tmp_path, state, messa
         await told(pilot, project, KnowledgeStatus(state, message), BackgroundChanged((), REFUSED, owed))
         status = screen_of(pilot).status
         assert words in status.words
-        assert "memory: " not in status.words, "the memory is complete without the server"
+        assert "background: " not in status.words, "the memory is complete without the server"
 
 
 @pytest.mark.parametrize(("state", "waits"), [("starting", True), ("ready", False)])

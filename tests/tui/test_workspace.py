@@ -248,7 +248,7 @@ async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tm
             OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
         )  # fmt: skip
         assert screen_of(pilot).status.words == (
-            "? 1 waiting for you: F8   1 running   today 120 of 200 ██████░░░░   12.4k tok   memory: 3 left   "
+            "? 1 waiting for you: F8   1 running   today 120 of 200 ██████░░░░   12.4k tok   3 in background   "
             "✗ knowledge: off (port taken)"
         )
 
@@ -284,7 +284,7 @@ async def test_at_80_columns_the_cost_of_the_run_and_the_background_work_stay(tm
         )
         await told(pilot, project, RunStateChanged(run, "running"), spent, BackgroundChanged((("waiting", 3),)))
         words = screen_of(pilot).status.words
-    assert words == "? 1 waiting: F8   1 running ($0.12)   today 120/200   $7.40   memory: 3 left"
+    assert words == "? 1 waiting: F8   1 running ($0.12)   today 120/200   $7.40   3 in background"
 
 
 async def test_a_free_run_shows_no_cost_beside_the_number_of_runs(tmp_path):

@@ -320,14 +320,14 @@ async def test_what_hinders_the_memory_is_told_until_it_goes_on(tmp_path):
     async with workspace(project, tmp_path) as pilot:
         status, busy = screen_of(pilot).status, replace(task, state="running")
         await told(pilot, project, BackgroundChanged((("waiting", 2),), task))
-        assert f"memory: 2 left ({title})" in status.words
+        assert f"background: 2 left ({title})" in status.words
         await told(pilot, project, BackgroundChanged((("running", 1), ("waiting", 1)), busy))
-        assert f"memory: 2 left ({title})" in status.words
+        assert f"background: 2 left ({title})" in status.words
         await told(pilot, project, BackgroundChanged((("failed", 2),), replace(task, state="failed")))
-        assert f"memory: 2 failed: R ({title})" in status.words
+        assert f"background: 2 failed: R ({title})" in status.words
         done = replace(task, state="fresh", error="")
         await told(pilot, project, BackgroundChanged((("waiting", 1),), done))
-        assert "memory: 1 left" in status.words
+        assert "background: 1 left" in status.words
         assert title not in status.words
 
 

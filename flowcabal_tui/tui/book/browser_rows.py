@@ -42,9 +42,9 @@ def chapter_row(columns: Columns, status: ChapterStatus, goal: int, *, unfolded:
     if status.changed_outside:
         parts.append(_("changed outside"))
     if status.failed:
-        parts.append(_("memory failed"))
+        parts.append(_("background: failed"))
     elif status.left:
-        parts.append(_("updating memory"))
+        parts.append(_("background: due"))
     elif status.is_stale:
         parts.append(_("summaries out of date"))
     return columns.row(

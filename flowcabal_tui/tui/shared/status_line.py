@@ -279,13 +279,13 @@ def _memory_parts(facts: StatusFacts) -> Iterator[_Part]:
     left, failed, reason = facts.memory
     reason = "" if facts.unpaid else one_line(reason, _REASON)
     if facts.unpaid:
-        words = without_backticks(_("memory waits for your answer: `R`"))
-        yield _Part(words, 2, "waiting", without_backticks(_("memory waits: `R`")))
+        words = without_backticks(_("background work waits for your answer: `R`"))
+        yield _Part(words, 2, "waiting", without_backticks(_("background work waits: `R`")))
     elif left:
-        words = _("memory: {n} left").format(n=left)
-        yield _Part(beside(words, reason), 2 if reason else 6, "secondary", words if reason else "")
+        words = beside(_("background: {n} left").format(n=left), reason)
+        yield _Part(words, 2 if reason else 6, "secondary", _("{n} in background").format(n=left))
     if failed:
-        words = without_backticks(_("memory: {n} failed: `R`").format(n=failed))
+        words = without_backticks(_("background: {n} failed: `R`").format(n=failed))
         yield _Part(beside(words, "" if left else reason), 2, "failed")
     if facts.knowledge not in ("", *_MERELY_ABSENT):
         is_bad = facts.knowledge == "failed" or bool(facts.owed.failed)
