@@ -23,7 +23,7 @@ from flowcabal_tui.store.file.filesystem import network_of
 from flowcabal_tui.store.file.foreign_log import require_own_log, set_foreign_log_aside
 from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
 from flowcabal_tui.store.file.reading import SkippedRows
-from flowcabal_tui.store.file.replaced import OpenFile, kept_beside
+from flowcabal_tui.store.file.replaced import OpenFile, UnwatchedFile, kept_beside
 from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Values
 from flowcabal_tui.system.files import PRIVATE, Folder, Modes, UnsafePath
@@ -164,7 +164,7 @@ class Store:
             )
             undo.callback(connection.close)
             has_log = file.with_name(f"{DATABASE}-wal").exists()
-            writer = Writer(connection, durability, OpenFile(file, connection) if has_log else None)
+            writer = Writer(connection, durability, OpenFile(file, connection) if has_log else UnwatchedFile())
             store = cls(Database(await Readers.open(file), writer), file, clock, language, lock)
             undo.pop_all()
         try:

@@ -27,7 +27,7 @@ from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import ERRORS, fault
 from flowcabal_tui.store.file.reading import SkippedRows
-from flowcabal_tui.store.file.replaced import LOOK_SECONDS, OpenFile
+from flowcabal_tui.store.file.replaced import LOOK_SECONDS, OpenFile, UnwatchedFile
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.migrations import migrate, require_current, require_known, version_of
 from flowcabal_tui.system.files import PRIVATE
@@ -111,10 +111,7 @@ class _Job:
 class Writer:
     """Runs jobs in the order of their submission."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, durability: Durability = "FULL", file: OpenFile | None = None
-    ) -> None:
-        """`file` is the database's; None without a write-ahead log, as on a network file system."""
+    def __init__(self, connection: sqlite3.Connection, durability: Durability, file: OpenFile | UnwatchedFile) -> None:
         self._connection, self._durability, self._file = connection, durability, file
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._closing = False
@@ -153,7 +150,7 @@ class Writer:
                 self._closing = True
                 self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
-        return self._file is not None and self._file.displaced in ("overwritten", "log overwritten")
+        return self._file.displaced in ("overwritten", "log overwritten")
 
     async def close(self) -> None:
         """Like `finish`, then closes the connection, and with it the log if no other connection is open."""
@@ -187,13 +184,12 @@ class Writer:
             return self._queue.get(timeout=LOOK_SECONDS)
         except Empty:
             with contextlib.suppress(DiskFull):  # the next transaction is refused
-                self._look()
+                self._file.look()
             return self._queue.get()
 
     def _release(self) -> None:
         try:
-            if self._file is not None:
-                self._file.release()
+            self._file.release()
         except (OSError, sqlite3.Error) as error:
             log.error("the database that was replaced could not be kept: %s", error)
 
@@ -201,16 +197,16 @@ class Writer:
         """Runs jobs in one transaction; if one of them fails, runs each in its own."""
         is_durable = self._durability == "FULL" and any(job.future is not None for job in batch)
         try:
-            self._require_own_file()
+            self._file.require_own()
             self._relax(not is_durable)
             self._connection.execute("BEGIN IMMEDIATE")
             for job in batch:
                 job.value = job.work(self._connection)
-            self._require_own_file()
-            self._stamp()
+            self._file.require_own()
+            self._file.stamp()
             self._connection.execute("COMMIT")
             self.commits += 1
-            self._committed()
+            self._file.committed()
         except Exception as error:  # whatever goes wrong in a job belongs to who awaits it, not to the other jobs
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -223,29 +219,13 @@ class Writer:
     def _each_alone(self, batch: Sequence[_Job]) -> None:
         for job in batch:
             try:
-                self._require_own_file()
-                self._stamp()
-                self._committed()
+                self._file.require_own()
+                self._file.stamp()
+                self._file.committed()
                 job.value = job.work(self._connection)
-                self._look()
+                self._file.look()
             except Exception as error:  # it belongs to who awaits it
                 job.error = fault(error) if isinstance(error, ERRORS) else error
-
-    def _require_own_file(self) -> None:
-        if self._file is not None:
-            self._file.require_own()
-
-    def _look(self) -> None:
-        if self._file is not None:
-            self._file.look()
-
-    def _stamp(self) -> None:
-        if self._file is not None:
-            self._file.stamp()
-
-    def _committed(self) -> None:
-        if self._file is not None:
-            self._file.committed()
 
     def _relax(self, relaxed: bool) -> None:
         if relaxed != self._relaxed and self._durability == "FULL":

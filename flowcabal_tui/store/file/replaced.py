@@ -35,6 +35,17 @@ _RESTARTS: Final = 1 << 16
 """Maximum restarts of the log by other connections between two checks; each adds 1 to its first salt."""
 
 
+class UnwatchedFile:
+    """A database without a write-ahead log, as on a network file system; see `OpenFile` for the methods."""
+
+    displaced = None
+
+    def require_own(self) -> None:
+        """Does nothing."""
+
+    look = stamp = committed = release = require_own
+
+
 class OpenFile:
     """The database at `path` as `connection` opened it, in write-ahead mode.
 
