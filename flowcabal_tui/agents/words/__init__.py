@@ -44,3 +44,8 @@ def _tables(name: str) -> dict[str, Any]:
 def alternatives(words: str | Sequence[str]) -> str:
     """A pattern for one of the words, tried in order; a list may hold phrases."""
     return "|".join(words.split() if isinstance(words, str) else words)
+
+
+def alternatives_of(name: str, part: str) -> dict[str, str]:
+    """For each list of the table `part` of `<name>.toml`, a pattern for one of its words."""
+    return {key: alternatives(words) for key, words in word_table(name, part).items()}

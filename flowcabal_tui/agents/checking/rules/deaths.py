@@ -9,7 +9,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.speech import BLANK
-from flowcabal_tui.agents.words import alternatives, word_list, word_table
+from flowcabal_tui.agents.words import alternatives_of, word_list
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.text import line_around
@@ -18,7 +18,7 @@ _REACH: Final = 150
 """Characters before an act in which a word of memory, dream or ghosts excuses it."""
 _AFTER: Final = 40
 _DREAM: Final = 600
-_WORD_LISTS: Final = {name: alternatives(words) for name, words in word_table("rules", "deaths").items()}
+_WORD_LISTS: Final = alternatives_of("rules", "deaths")
 _DREAMS: Final = late(rf"{_WORD_LISTS['dreams_zh']}|\b(?:{_WORD_LISTS['dreams_en']})\b", re.IGNORECASE)
 _BEFORE: Final = 60
 _ROLES: Final = word_list("roles.zh")

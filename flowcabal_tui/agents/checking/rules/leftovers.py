@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
-from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.agents.words import alternatives_of
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
 
 _MOST: Final = 5
-_WORDS: Final = {name: alternatives(words) for name, words in word_table("rules", "leftovers").items()}
+_WORDS: Final = alternatives_of("rules", "leftovers")
 _ASIDES: Final = late(
     r"\bas an? (?:AI|artificial intelligence|(?:large )?language model)\b(?: (?:language )?(?:model|assistant))?,? I\b"
     r"|\bI(?: am|'m|’m) (?:just )?an? (?:AI (?:language )?(?:model|assistant)|(?:large )?language model)\b"

@@ -7,12 +7,12 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event, unmistakable
-from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.agents.words import alternatives_of, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
 
 _LEAST: Final = {"zh": 9.0, "en": 6.0}
-_WORDS: Final = {name: alternatives(words) for name, words in word_table("rules", "others").items()}
+_WORDS: Final = alternatives_of("rules", "others")
 _ONE_ZH: Final = rf"[一这那两][{_WORDS['measures_zh']}][^，。！？；、\n\0]{{0,4}}?"
 _PATTERNS_ZH: Final = (
     late(rf"{_ONE_ZH}(?P<weapon>{_WORDS['weapons_zh']})(?![㐀-鿿]?[法手])"),
