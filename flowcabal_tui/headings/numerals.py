@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
+from flowcabal_tui.headings.words import words_of
+
 _DIGITS: Final = (
     {c: i for i, c in enumerate("零一二三四五六七八九")}
     | {c: i for i, c in enumerate("零壹贰叁肆伍陆柒捌玖")}
@@ -17,20 +19,10 @@ _UNITS: Final = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟
 _TENS: Final = {"廿": 20, "卄": 20, "卅": 30, "卌": 40}
 NUMERAL: Final = rf"[0-9{''.join(dict.fromkeys([*_DIGITS, *_UNITS, *_TENS]))}]{{1,9}}"
 """A pattern for Chinese numerals and digits."""
-_SMALL: Final = re.findall(
-    r"\w+",
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen",
-)
-_SMALL_ORDINAL: Final = re.findall(
-    r"\w+",
-    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
-    " fifteenth sixteenth seventeenth eighteenth nineteenth",
-)
-_TY: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_TY: Final = words_of("numbers", "tens")
 _WORDS: Final = (
-    {word: n for n, word in enumerate(_SMALL)}
-    | {word: n for n, word in enumerate(_SMALL_ORDINAL)}
+    {word: n for n, word in enumerate(words_of("numbers", "small"))}
+    | {word: n for n, word in enumerate(words_of("numbers", "ordinals"))}
     | {word: 10 * n for n, word in enumerate(_TY, 2)}
     | {f"{word[:-1]}ieth": 10 * n for n, word in enumerate(_TY, 2)}
     | {"hundred": 100, "hundredth": 100}

@@ -9,6 +9,7 @@ from string import ascii_letters
 from typing import Final, Literal
 
 from flowcabal_tui.headings.numerals import NUMERAL, chinese_number, leading_number
+from flowcabal_tui.headings.words import alternatives, words_of
 
 HeadingKind = Literal["chapter", "volume"]
 Trust = Literal["sure", "habit", "next", "bare"]
@@ -22,25 +23,19 @@ _BOTH: Final = re.compile(rf"^(?P<volume>{_VOLUME}(?:{_GAP}.{{0,24}}?)?)\s*(?=�
 _CHAPTER_ZH: Final = re.compile(
     rf"^(?:第\s*(?P<number>{NUMERAL})\s*(?P<unit>[章回节節话話集幕折])|(?P<plain>{NUMERAL})章)(?P<rest>.*)$"
 )
-_APART_ZH: Final = re.compile(
-    r"^(?:楔子|引[子言章]|序[章幕言曲]?|前言|前奏|[自代后後]序|尾[声聲]|最?[终終][章曲]|大[结結]局|[后後][记記]|跋|附[录錄]|番外篇?"
-    r"|外[传傳篇]|前[传傳]|[间間]章|幕[间間]|插曲|特[别別]篇|作者的[话話]|[写寫]在[前后後]面|完本感言)"
-    rf"\s*(?:{NUMERAL})?(?:{_GAP}.{{0,40}})?$"
-)
+_APART_ZH: Final = re.compile(rf"^(?:{alternatives('apart', 'zh')})\s*(?:{NUMERAL})?(?:{_GAP}.{{0,40}})?$")
 _SPACED: Final = re.compile(r"^([楔引序尾终終后後番跋])[ \u3000]{1,2}(?=[子章声聲记記外])")
 _INSIDE_A_SENTENCE: Final = re.compile("[,，。;；:：!！?？“”「」]")
-_SELDOM_A_TITLE: Final = "中里裡内內的末上说說讲講是有之所合课課目团團"
-"""Characters that follow 第四回 or 第二节 in running text: 第四回中…, 第三回合, 第二节课."""
+_SELDOM_A_TITLE: Final = "".join(words_of("running", "zh"))
+_CHAPTERS_EN: Final = alternatives("units", "chapters_en")
+_VOLUMES_EN: Final = alternatives("units", "volumes_en")
 _UNITS_EN: Final = re.compile(
-    r"^(?P<unit>chapter|chap\.|ch\.?|stave|canto|part|book|volume|vol\.?|act)\s+(?:the\s+)?", re.IGNORECASE
+    rf"^(?:(?P<chapter>{_CHAPTERS_EN})|(?P<volume>{_VOLUMES_EN}))\s+(?:the\s+)?", re.IGNORECASE
 )
-_CHAPTERS_EN: Final = ("chapter", "chap", "ch", "stave", "canto")
 _LAST_EN: Final = re.compile(r"^chapter the last\b.{0,80}$", re.IGNORECASE)
 _LONG_TITLE: Final = re.compile(r"^chapter\s+[0-9ivxlc]+[.:].{1,400}$", re.IGNORECASE)
 _APART_EN: Final = re.compile(
-    r"^(?:prologue|epilogue|preface|foreword|afterword|introduction|interlude|intermission|appendix|conclusion|coda"
-    r"|postscript|author['’]s note)(?:\s+(?:[0-9]+|[ivxlc]+))?(?:\s*[.:—–-].*)?$",
-    re.IGNORECASE,
+    rf"^(?:{alternatives('apart', 'en')}|author['’]s note)(?:\s+(?:[0-9]+|[ivxlc]+))?(?:\s*[.:—–-].*)?$", re.IGNORECASE
 )
 _BARE_ZH: Final = re.compile(rf"^(?P<number>{NUMERAL})(?:\s*[、.．:：]\s*|\s+|$)(?P<title>.{{0,30}})$")
 _BARE_EN: Final = re.compile(r"^(?P<number>[0-9]{1,3}|[IVXLC]+)(?:\.?|[.:)]?\s+(?P<title>[A-Z‘“].{0,60}[^.,;:]))$")
@@ -60,9 +55,9 @@ _PLAIN: Final = {
 """Full-width digits and letters made plain; the title keeps its own punctuation."""
 _POSSIBLE: Final = re.compile(
     rf"\n(?:[^\S\n]|[{re.escape(_ORNAMENT)}•【】（(\[〈「『〔<《])*"
-    r"(?:第|卷|[上中下][卷部篇册冊]|楔|引|序|前|[自代]|后|後|尾|最|终|終|大|跋|附|番|外|间|間|幕|插|特|作者|写|寫|完本|正文"
-    rf"|{NUMERAL}|[0-9０-９Ａ-Ｚａ-ｚ]|[IVXLC]+(?![A-Za-z])|(?i:ch|stave|canto|part|book|vol|act|prologue|epilogue|preface|foreword"
-    r"|afterword|introduction|interlude|intermission|appendix|conclusion|coda|postscript|author))",
+    rf"(?:第|卷|[上中下][卷部篇册冊]|{alternatives('apart', 'begins_zh')}|正文"
+    rf"|{NUMERAL}|[0-9０-９Ａ-Ｚａ-ｚ]|[IVXLC]+(?![A-Za-z])"
+    rf"|(?i:{_CHAPTERS_EN}|{_VOLUMES_EN}|{alternatives('apart', 'en')}|author))",
     re.MULTILINE,
 )
 """A line that may be a heading, with the line break before it; most lines of a long text are none."""
@@ -186,7 +181,7 @@ def _english(line: str) -> Heading | None:
     if _APART_EN.match(line) or _LAST_EN.match(line):
         return Heading("chapter", line)
     if found := _UNITS_EN.match(line):
-        unit = found["unit"].lower().rstrip(".")
+        unit = (found["chapter"] or found["volume"]).lower().rstrip(".")
         number, rest = leading_number(line[found.end() :])
         if number is None or (rest and rest[0] not in " \t.:—–-"):
             return None
@@ -194,7 +189,7 @@ def _english(line: str) -> Heading | None:
         apart = rest.lstrip()[:1] in ".:—–-"
         if title and not apart and (title[0].islower() or title[-1] in ".,;!?"):
             return None
-        return Heading("chapter" if unit in _CHAPTERS_EN else "volume", line, number, unit=unit)
+        return Heading("chapter" if found["chapter"] else "volume", line, number, unit=unit)
     if found := _BARE_EN.match(line):
         return Heading("chapter", line, leading_number(found["number"])[0], trust="bare")
     return None

@@ -9,10 +9,11 @@ from typing import Final
 
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.text import han_count
+from flowcabal_tui.manuscript.words import word_table
 
 _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_TRADITIONAL: Final = frozenset("這個來說們為時會過對還沒後發學國門問間見車長東風馬魚鳥點無聽讓給嗎嘆")
-_SIMPLIFIED: Final = frozenset("这个来说们为时会过对还没后发学国门问间见车长东风马鱼鸟点无听让给吗叹")
+_TRADITIONAL: Final = frozenset(word_table("characters")["traditional"])
+_SIMPLIFIED: Final = frozenset(word_table("characters")["simplified"])
 _SAMPLE: Final = 20_000
 
 

@@ -9,6 +9,7 @@ from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import ImportReport
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.words import word_table
 
 _BOMS: Final = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -24,12 +25,7 @@ _SAMPLE: Final = 1 << 16
 _LOST_AT_MOST: Final = 0.002
 _LEAST_MIXED: Final = 0.02
 _LIKE_PROSE: Final = 0.2
-_COMMON: Final = frozenset(
-    "的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可她里后小么心多天而能好都然没日于起还"
-    "发成事只作当想看文无开手十用主行方又如前所本见经头面起同三已老从动两长把点知问什给话身走见水风门眼听回声叫夜雪山城江船灯字笔"
-    "這個來說們為時會著過學對裡後麼沒於還發當開無見經頭動兩長點問給話門聽聲書燈筆從樣東歲"
-    "，。！？：；、“”‘’「」『』《》（）…—\u3000"
-)
+_COMMON: Final = frozenset(word_table("characters")["common"])
 _ISOLATED: Final = late(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _HIGH: Final = late(rb"[\x80-\xff]")
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from flowcabal_tui.domain.proofing import ProofMark
-from flowcabal_tui.proofing.lists import words, wrong_words
+from flowcabal_tui.proofing.lists import rule_words, wrong_words
 from flowcabal_tui.proofing.marks import DASH, ELLIPSIS, half_width_marks
 from flowcabal_tui.proofing.speech import is_continued
 
@@ -16,10 +15,12 @@ _DOUBLED: Final = re.compile(
     rf"{ELLIPSIS.pattern}|{DASH.pattern}|。。|，{{2,}}|、{{2,}}|；{{2,}}|：{{2,}}|？{{4,}}|！{{4,}}|[，、；：][。，、；：]|。[，、；：]"
 )
 _DOUBLED_WORD: Final = re.compile(r"的的(?![确卡士])|被被|在在(?!所)|就就")
-_DE_BEFORE: Final = "慢慢|轻轻|悄悄|静静|默默|狠狠|紧紧|缓缓|匆匆|偷偷|呆呆|渐渐|牢牢|死死|远远|飞快|猛烈|拼命"
-_DE_AFTER: Final = re.compile(
-    "(?<=[跑走飞说做写唱吃睡笑哭气吓累疼痛急])的(?=很[快慢好高远久多]|太[快慢多]|飞快|直发抖|说不出话|喘不过气|不得了|要命|不行)"
-)
+_WORDS: Final = rule_words("particles")
+_ADVERBS: Final = tuple(_WORDS["adverbs"].split())
+_VERBS: Final = "|".join(sorted(_WORDS["verbs"].split(), key=lambda word: (-len(word), word)))
+_DE_BEFORE_VERB: Final = re.compile(f"(?<=[{''.join(adverb[-1] for adverb in _ADVERBS)}])的(?={_VERBS})")
+_COMPLEMENTS: Final = "|".join(_WORDS["complements"].split())
+_DE_BEFORE_COMPLEMENT: Final = re.compile(f"(?<=[{_WORDS['before_complements']}])的(?={_COMPLEMENTS})")
 _PAIRS: Final = {"”": "“", "’": "‘", "」": "「", "』": "『", "）": "（", "》": "《", "】": "【"}
 _CLOSING: Final = {opening: closing for closing, opening in _PAIRS.items()}
 _QUOTE: Final = re.compile("[" + "".join((*_PAIRS, *_CLOSING)) + '"]')
@@ -51,18 +52,12 @@ def wrong_characters(text: str) -> Iterator[ProofMark]:
         yield ProofMark("wrong-words", end + 1 - len(wrong), end + 1, wrong, right)
 
 
-@lru_cache(maxsize=1)
-def _adverbs() -> re.Pattern[str]:
-    verbs = "|".join(sorted(words("zh_verbs.txt"), key=lambda word: (-len(word), word)))
-    return re.compile(f"(?<=[慢轻悄静默狠紧缓匆偷呆渐牢死远快烈命])的(?={verbs})")
-
-
 def particles(text: str) -> Iterator[ProofMark]:
     """Marks 的 in place of 地 between an adverb and a verb, or of 得 between a verb and its complement."""
-    for found in _adverbs().finditer(text):
-        if re.search(f"(?:{_DE_BEFORE})$", text[max(0, found.start() - 2) : found.start()]):
+    for found in _DE_BEFORE_VERB.finditer(text):
+        if text.endswith(_ADVERBS, 0, found.start()):
             yield ProofMark("de", *found.span(), "的", "地")
-    for found in _DE_AFTER.finditer(text):
+    for found in _DE_BEFORE_COMPLEMENT.finditer(text):
         yield ProofMark("de", *found.span(), "的", "得")
 
 

@@ -8,14 +8,12 @@ from typing import Final
 
 from flowcabal_tui.domain.proofing import ProofMark
 from flowcabal_tui.domain.text import lowered
-from flowcabal_tui.proofing.lists import wrong_words
+from flowcabal_tui.proofing.lists import rule_words, wrong_words
 from flowcabal_tui.proofing.speech import is_continued
 
 _DOUBLED: Final = re.compile(r",{2,}|;{2,}|:{2,}|(?<!\.)\.\.(?!\.)|,\.|\?{4,}|!{4,}|(?<=\w) [,;:!?.](?=\s)")
 _TWICE: Final = re.compile(r"\b([A-Za-z]+)[ \n]\1\b")
-_MAY_DOUBLE: Final = frozenset(
-    ("had", "that", "very", "no", "so", "ha", "bye", "hear", "now", "there", "come", "well", "oh", "yes", "far", "long")
-)
+_MAY_DOUBLE: Final = frozenset(rule_words("doubled")["may_double"].split())
 _DOUBLE_QUOTE: Final = re.compile('[“”"]')
 
 

@@ -1,16 +1,23 @@
-"""The word lists of the rules, read once. One entry per line: the wrong words, a tab, the right ones."""
+"""The word lists of the rules, read once: text files, and tables of `rules.toml`.
+
+In a `.tsv` file each line is an entry: the wrong words, a tab, the right ones.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import tomllib
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import ahocorasick
 
 
+def _text(name: str) -> str:
+    return files("flowcabal_tui.proofing").joinpath("words", name).read_text(encoding="utf-8")
+
+
 def _lines(name: str) -> list[str]:
-    text = files("flowcabal_tui.proofing").joinpath("words", name).read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line.strip()]
+    return [line for line in _text(name).splitlines() if line.strip()]
 
 
 @lru_cache(maxsize=4)
@@ -28,3 +35,13 @@ def wrong_words(name: str) -> ahocorasick.Automaton:
 def words(name: str) -> frozenset[str]:
     """The words of a list, separated by blanks."""
     return frozenset(word for line in _lines(name) for word in line.split())
+
+
+def rule_words(rule: str) -> dict[str, str]:
+    """The words of a rule in `rules.toml` by key, separated by blanks."""
+    return _tables()[rule]
+
+
+@cache
+def _tables() -> dict[str, dict[str, str]]:
+    return tomllib.loads(_text("rules.toml"))

@@ -11,7 +11,7 @@ from typing import Any, Final
 from flowcabal_tui.agents.context.candidates import HIDDEN
 from flowcabal_tui.agents.context.viewpoint import VeiledView, look_through
 from flowcabal_tui.agents.ports import MemoryView
-from flowcabal_tui.agents.words import word_groups
+from flowcabal_tui.agents.words import alternatives_of
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import LONGEST_CHAPTER, usual_length
 from flowcabal_tui.domain.prompt_parts import in_language
@@ -23,27 +23,25 @@ _TIMES: Final = {"千": 1_000, "万": 10_000, "k": 1_000, "": 1}
 _LEAST: Final = 200
 """A smaller number in an instruction is the length of a letter or a line in the chapter, not of the chapter."""
 _CLAUSES: Final = re.compile(r"[\n.,;:!?—–，。；：！？、]|\b(?:and|but)\b")
+_ZH: Final = alternatives_of("requirements", "length_zh")
+_EN: Final = alternatives_of("requirements", "length_en")
 _OWN_LENGTH_EN: Final = re.compile(
-    r"(?:(?:please|keep|make|write|it|this|that|the|an?|very|quite|rather|much|little|bit|as|in|of|on|should|must|be|is"
-    r"|about|around|at most|at least|no more than|only|just|chapter|scene|text) ){0,8}"
-    r"(?:short(?:er)?|brief(?:er)?|concise|compact|long(?:er)?|half as long|twice as long"
-    r"|(?:\d{1,9}|an?|half a|one|two|three|four|five|six|a few|several) (?:words?|sentences?|paragraphs?|pages?))"
-    r"(?: (?:please|as possible|this time|enough|chapter|scene|text|than (?:usual|before|the last))){0,3}",
+    rf"(?:(?:{_EN['before']}) ){{0,8}}"
+    rf"(?:{_EN['sizes']}|(?:{_EN['counts']}) (?:{_EN['units']}))(?: (?:{_EN['after']})){{0,3}}",
     re.IGNORECASE,
 )
 _OWN_LENGTH_ZH: Final = re.compile(
-    r"(?:请|把|尽量|这一?[章场次回]|本章|全文|篇幅|字数|要|写得?|再|稍微?|稍稍|比较|很|更|最好|控制|得|在|约|大约|不超过|最多|只写?){0,8}"
-    r"(?:短小?|长|简短|简洁|精简|简练|加长|缩短|写短|写长|[\d一二两三四五六七八九十百几半]{1,6}(?:个?字|[句段页]))"
-    r"(?:一点儿?|一些|些|点|以内|左右|上下|即可|就好|就行|为好|为宜){0,2}"
+    rf"(?:{_ZH['before']}){{0,8}}"
+    rf"(?:{_ZH['sizes']}|[\d一二两三四五六七八九十百几半]{{1,6}}(?:个?字|[句段页]))(?:{_ZH['after']}){{0,2}}"
 )
 """A whole clause of an instruction about the length, in words (`Keep it short.`) or as a number below `_LEAST`."""
 _LAST: Final = 3
 """Number of previous chapters from which voice and tense are determined."""
 _SPOKEN: Final = re.compile(r"“[^“”]*”|「[^「」]*」|『[^『』]*』|\"[^\"\n]*\"")
-_FIRST_EN: Final = re.compile(r"\b(?:I|me|my|myself)\b")
-_TENSES: Final = word_groups("tenses.en")
-_PAST: Final = re.compile(rf"\b(?:{'|'.join(_TENSES['past'])})\b")
-_PRESENT: Final = re.compile(rf"\b(?:{'|'.join(_TENSES['present'])})\b")
+_NARRATION: Final = alternatives_of("requirements", "narration")
+_FIRST_EN: Final = re.compile(rf"\b(?:{_NARRATION['first']})\b")
+_PAST: Final = re.compile(rf"\b(?:{_NARRATION['past']})\b")
+_PRESENT: Final = re.compile(rf"\b(?:{_NARRATION['present']})\b")
 _WORD: Final = re.compile(r"\b\w+\b")
 _SHARE_EN: Final = 0.015
 _SHARE_ZH: Final = 0.008

@@ -11,6 +11,7 @@ from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.context.gather import BookInputs, entity_notes
 from flowcabal_tui.agents.context.intent import SceneReading
 from flowcabal_tui.agents.context.viewpoint import Viewpoint
+from flowcabal_tui.agents.words import word_table
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.prompt_parts import in_language
@@ -32,7 +33,7 @@ _CLAUSE_ZH: Final = re.compile("[了着过他她它]|^[替给把被向为]")
 """In a Chinese kind of relation: marks a clause about an act (熄了他的灯), not a noun (女儿)."""
 _FOLDERS: Final = {Relation: "relations", Fact: "facts", Promise: "promises", Moment: "moments"}
 _GOES_ON: Final = "，；,;"
-_BEFORE_A_NAME: Final = frozenset(("of", "to", "with", "for", "by", "from", "at", "in", "on", "than", "against"))
+_BEFORE_A_NAME: Final = frozenset(word_table("names", "relation")["before_a_name"].split())
 _WORDS: Final = {
     "since": ("（第{n}章起）", " (since chapter {n})"),
     "in": ("（第{n}章）", " (chapter {n})"),

@@ -10,14 +10,14 @@ from typing import Any, Final, cast
 
 from flowcabal_tui.agents.context.candidates import ContextText
 from flowcabal_tui.agents.names.names import NameIndex
-from flowcabal_tui.agents.words import alternatives, word_groups, word_table
+from flowcabal_tui.agents.words import alternatives, alternatives_of, word_groups, word_table
 from flowcabal_tui.domain.context import SCENE_FIELDS, Scene, SceneField, SceneKind, SceneOrigin
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.locale import _
 
 _CUES: Final = {cast(SceneKind, kind): alternatives(words) for kind, words in word_table("scene", "cues").items()}
-_IN: Final = {name: alternatives(words) for name, words in word_table("scene", "when").items()}
+_IN: Final = alternatives_of("scene", "when")
 _COUNT_ZH: Final = r"(?<![\d一二两三四五六七八九十百几数半])[\d一二两三四五六七八九十百几数半]{1,8}"
 _WHEN: Final = re.compile(
     rf"{_COUNT_ZH}(?:个)?(?:{_IN['units_zh']})(?:{_IN['sides_zh']})"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.names.names import NameIndex
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import word_list, word_table
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import Rename
 from flowcabal_tui.domain.memory import Entity
@@ -24,7 +24,7 @@ _BOUND: Final = 3.0
 """Two adjacent characters that occur together more than this many times as often as by chance are a word."""
 _LEAST: Final = 3
 _BESIDE_A_NAME: Final = frozenset(
-    "道说笑听忙便又就见也在不问因即将只正却已曾自和与同向替被给对叫是的了着把从使让为，。"
+    word_table("characters", "evidence")["acts"] + word_table("characters", "renaming")["beside"]
 )
 _TITLES: Final = word_list("address.zh") | {word for word in word_list("roles.zh") if len(word) > 1}
 _MOST_UNMERGED: Final = 8

@@ -40,7 +40,7 @@ _NEGATES: Final = frozenset(_SETS["negates"])
 _PLACE_ENDS: Final = frozenset(_SETS["place_ends"])
 _TOWNS: Final = frozenset(_SETS["towns"])
 """Endings of towns; a place of two characters with another ending is an ordinary building (花厅, 高楼)."""
-_TAKES_A_NOUN: Final = _COMPANY | frozenset("那这的是了着到问随教命把救")
+_TAKES_A_NOUN: Final = _COMPANY | frozenset(_SETS["before_a_noun"])
 _SMALL: Final = frozenset(_SETS["small"])
 _HEADS: Final = frozenset(_SETS["heads"])
 """Nouns for kinds of beings, which follow a modifier: 老僧, 女童, 二魔."""

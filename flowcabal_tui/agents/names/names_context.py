@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.names.occurrences import occurrences, outermost
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import word_list, word_table
 
 _LEAST: Final = 2
 _LEAST_LIKE: Final = {2: (0.7, -0.3), 3: (1.15, 0.1), 4: (0.3, -0.5)}
@@ -47,11 +47,12 @@ _LONGEST: Final = 4
 """Maximum characters of a name; one of this length must end in a form of address (金角大王)."""
 _LEAST_BEARERS: Final = 2
 ADDRESS: Final = word_list("address.zh")
-_SHORT_ADDRESS: Final = "妈氏嫂"
+_SETS: Final = word_table("characters", "context")
+_SHORT_ADDRESS: Final = _SETS["short_address"]
 _IS_ADDRESSED: Final = re.compile(rf"(?={'|'.join(sorted(each for each in ADDRESS if len(each) == 2))})")
 DOUBTFUL: Final = word_list("doubtful_surnames.zh")
 """Surnames that are common words too."""
-_TAILS: Final = frozenset("儿姐妈娘爷哥氏公嫂婆妹")
+_TAILS: Final = frozenset(_SETS["tails"])
 _GRAM: Final = {size: re.compile(rf"[\u3007\u4e00-\u9fff]{{{size}}}") for size in (2, 3, 4)}
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flowcabal_tui.agents.names.names_zh import FoundName
-from flowcabal_tui.agents.words import word_list, words_of
+from flowcabal_tui.agents.words import alternatives, word_list, word_table, words_of
 from flowcabal_tui.domain.memory import EntityKind
 
 _TITLES: Final = f"(?:{'|'.join(words_of('titles.en'))})"
@@ -17,17 +17,19 @@ _TITLE: Final = rf"{_TITLES}\.?"
 _UPPER: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de"
 _LOWER: Final = "a-z\u00df-\u00f6\u00f8-\u00ff"
 _WORD: Final = rf"(?:[Dd]['’]|[OL]['’])?(?:Ste?\.\s+)?[{_UPPER}][{_LOWER}]+(?:[-’'][{_UPPER}][{_LOWER}]+)*"
-_PARTICLE: Final = r"(?:(?:de\s+la|de\s+l['’]|della|delle|dei|des|de|du|di|da|del|la|le|von|van|of\s+the|of)\s+)?"
+_WORDS: Final = word_table("names", "english")
+_PARTICLE: Final = rf"(?:(?:{alternatives(_WORDS['particles'])})\s+)?"
 _NAME: Final = re.compile(rf"(?:{_TITLE}\s+{_PARTICLE})?{_WORD}(?:\s+{_PARTICLE}{_WORD})*(?:\s+[IVX]+\b)?")
 _ONLY_TITLE: Final = re.compile(rf"(?:{_TITLE}\s*)+")
 _LEADING: Final = re.compile(rf"^(?:{_TITLE}\s+)+{_PARTICLE}")
-_OF: Final = re.compile(r"\s(?:of|de|du|des|di|da|del|della)\s")
+_OF: Final = re.compile(rf"\s(?:{alternatives(_WORDS['joining'])})\s")
 _OPENS: Final = frozenset(".!?:;\"'“”‘’—-–(*\n")
 _PLACE: Final = re.compile(
     rf"\b(?:{'|'.join(words_of('places.en'))})\b|^(?:{'|'.join(words_of('foreign_places.en'))})\b"
 )
-_WHERE: Final = frozenset(("in", "at", "near", "into", "towards", "through"))
-_HUSBAND: Final = re.compile(r"^(?:Mr|M|Monsieur|Dr|Captain|Colonel|Major|General)\.?\s")
+_BUILDING: Final = re.compile(rf"\b(?:{alternatives(_WORDS['buildings'])})$")
+_WHERE: Final = frozenset(_WORDS["where"].split())
+_HUSBAND: Final = re.compile(rf"^(?:{alternatives(_WORDS['men'])})\.?\s")
 _ACTS: Final = word_list("acts.en")
 _NEXT: Final = re.compile(rf"\s{{1,2}}[{_LOWER}]{{1,20}}\b")
 _COMMON: Final = word_list("not_names.en") | word_list("peoples.en")
@@ -142,7 +144,7 @@ def _whose(name: str) -> str:
 def _parts(name: str) -> tuple[str, ...]:
     """The words by which a name may be shortened: none for a place, the first of "Albert de Morcerf"."""
     if _PLACE.search(name):
-        return (name.split()[0],) if re.search(r"\b(?:Hall|House|Castle|Abbey)$", name) else ()
+        return (name.split()[0],) if _BUILDING.search(name) else ()
     bare = _LEADING.sub("", name)
     words = bare.split()
     if words[0] in ("St.", "Ste.", "Saint"):

@@ -12,7 +12,7 @@ from typing import Final
 from flowcabal_tui.agents.names.evidence_zh import NameEvidence
 from flowcabal_tui.agents.names.names_context import ADDRESS, DOUBTFUL, addressed, names_like, titled
 from flowcabal_tui.agents.names.occurrences import occurrences
-from flowcabal_tui.agents.words import word_list, word_table, words_of
+from flowcabal_tui.agents.words import alternatives, word_list, word_table, words_of
 from flowcabal_tui.domain.memory import EntityKind
 
 _HAN: Final = "\u3007\u4e00-\u9fff"
@@ -31,11 +31,12 @@ _ONLY_PART_OF: Final = 0.9
 _LEAST_TAKEN: Final = 0.008
 _LEAST_ENTERED: Final = 0.12
 
+_SETS: Final = word_table("characters", "names")
 _MANNER: Final = "|".join(words_of("manner.zh"))
 _VOICE: Final = "|".join(words_of("speech.zh"))
 _SPEAKS: Final = re.compile(
     rf"(?:^|[^{_HAN}])(?P<name>[{_HAN}]{{2,{_LONGEST}}}?)(?:{_MANNER}|{_VOICE})*"
-    r"(?:[笑说问答叹喝骂叫应]道|道|曰|说|问|答|笑|喊|叫)[：，:,]",
+    rf"(?:{alternatives(_SETS['speaks'])})[：，:,]",
     re.M,
 )
 _CALLED: Final = re.compile(
@@ -45,11 +46,8 @@ _CALLED: Final = re.compile(
 _INTRODUCED: Final = re.compile(
     rf"(?:姓(?P<family>[{_HAN}]{{1,2}})[，,]?名(?P<given>[{_HAN}]{{1,2}})|(?<=[，,])字(?P<style>[{_HAN}]{{2}}))(?=[^{_HAN}])"
 )
-_PLACE: Final = re.compile(
-    rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村关坡冈岗峰崖坞浦津渡港滩潭泉溪沟堡堂厅台亭坛塔桥店庄]))"
-)
-_ENTERS: Final = re.compile("[往到在至出进入离回]$")
-_SETS: Final = word_table("characters", "names")
+_PLACE: Final = re.compile(rf"(?=(?P<name>[{_HAN}]{{1,3}}[{_SETS['place_ends']}]))")
+_ENTERS: Final = re.compile(f"[{_SETS['enters']}]$")
 _ONLY_PLACES: Final = frozenset(_SETS["only_places"])
 """Endings of places that rarely end a verb."""
 _GONE_TO: Final = frozenset(_SETS["gone_to"])
@@ -58,17 +56,15 @@ _BOUND: Final = 10.0
 _MOST_AFTER_ONE: Final = 0.5
 
 _NOT_NAMES: Final = word_list("not_names.zh")
-_NOT_INSIDE: Final = re.compile(
-    "[的了着是不在这那我你他她它们么吗呢吧啊些个都没有什又便就忙听见笑哭问骂说话道想把被让给向对将与和跟从]"
-)
-_INSIDE: Final = _NOT_INSIDE.pattern.strip("[]")
+_INSIDE: Final = _SETS["not_inside"]
+_NOT_INSIDE: Final = re.compile(f"[{_INSIDE}]")
 _NOT_LAST: Final = frozenset(_SETS["not_last"])
 _SOMETIMES_FIRST: Final = frozenset(_SETS["sometimes_first"])
 _NOT_FIRST: Final = frozenset(_SETS["not_first"])
 _NUMBERS: Final = frozenset(_SETS["numbers"])
 _KIN: Final = frozenset(_SETS["kin"])
 """Forms of kinship; with a number (二姐), they mean somebody else in every family."""
-_TAKEN: Final = re.compile("[与和同把被替给向使]$")
+_TAKEN: Final = re.compile(f"[{_SETS['taken']}]$")
 _SURNAMES: Final = word_list("surnames.zh")
 _CANDIDATE: Final = re.compile(
     rf"(?!(?:{'|'.join(sorted(_NOT_NAMES))})$)"

@@ -1,8 +1,9 @@
-"""Word lists of the rules that work without a model: text files, or tables of `rules.toml` or `scene.toml`."""
+"""Word lists of the rules that work without a model: text files, and tables of TOML files."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -40,6 +41,11 @@ def _tables(name: str) -> dict[str, Any]:
     return tomllib.loads((_HERE / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def alternatives(words: str) -> str:
-    """A pattern for one of the words, tried in order."""
-    return "|".join(words.split())
+def alternatives(words: str | Sequence[str]) -> str:
+    """A pattern for one of the words, tried in order; a list may hold phrases."""
+    return "|".join(words.split() if isinstance(words, str) else words)
+
+
+def alternatives_of(name: str, part: str) -> dict[str, str]:
+    """For each list of the table `part` of `<name>.toml`, a pattern for one of its words."""
+    return {key: alternatives(words) for key, words in word_table(name, part).items()}

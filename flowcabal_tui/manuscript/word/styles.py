@@ -9,13 +9,12 @@ from typing import Final
 
 from flowcabal_tui.headings.numerals import in_chinese, in_letters, in_roman
 from flowcabal_tui.manuscript.archive import Archive
+from flowcabal_tui.manuscript.words import word_table
 from flowcabal_tui.manuscript.xml_input import Element, attribute, local, tree
 
-_HEADING: Final = re.compile(
-    r"(?:heading|标题|標題|見出し|제목|überschrift|berschrift|titre|t[ií]tulo|titolo|rubrik|overskrift|kop|nagłówek"
-    r"|заголовок)\s*([1-9])"
-)
-_TITLE: Final = frozenset(["title", "titel", "书名", "書名", "标题", "標題"])
+_STYLES: Final = word_table("styles")
+_HEADING: Final = re.compile(rf"(?:{'|'.join(_STYLES['headings'].split())})\s*([1-9])")
+_TITLE: Final = frozenset(_STYLES["titles"].split())
 _CONTENTS: Final = re.compile(r"(?:toc|目录|目錄)\s*(?:[1-9]|heading|标题|標題)|contents heading")
 _DEEPEST_CHAIN: Final = 20
 _BODY: Final = 9

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import random
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from flowcabal_tui.agents.checking.rules.ages import ages
 from flowcabal_tui.agents.checking.rules.amounts import amounts
@@ -43,24 +44,7 @@ _LONGEST: Final = {"zh": 160, "en": 450}
 """Characters of a sentence in which something is swapped."""
 _LEAST_TIMES: Final = 2.0
 """Least ratio of a swapped number and the original."""
-_NUMBERS: Final = {
-    "zh": ("三", "七", "十五", "四十", "九十", "三百", "五千", "八万"),
-    "en": ("three", "seven", "fifteen", "forty", "ninety", "three hundred", "five thousand", "eighty thousand"),
-}
 _NO_NUMBER: Final = frozenset(("a", "one", "一"))
-_KIN: Final = {
-    "zh": "父亲:叔叔 母亲:姨母 儿子:侄儿 女儿:侄女 哥哥:父亲 弟弟:儿子 姐姐:母亲 妹妹:女儿 妻子:妹妹 丈夫:哥哥 "
-    "祖父:舅舅 祖母:姑母 叔叔:父亲 伯父:父亲 舅舅:哥哥 姑母:母亲 姨母:母亲 侄儿:儿子 侄女:女儿",
-    "en": "father:uncle mother:aunt son:nephew daughter:niece brother:son sister:daughter wife:sister husband:brother "
-    "uncle:father aunt:mother nephew:brother niece:sister grandfather:uncle grandmother:aunt cousin:brother",
-}
-_ATTRIBUTES: Final = {
-    "zh": "黑:白 白:黑 红:绿 绿:红 蓝:黄 黄:蓝 灰:红 左:右 右:左 东:西 西:东 南:北 北:南 高:矮 矮:高 长:短 短:长 "
-    "胖:瘦 瘦:胖 大:小 小:大",
-    "en": "black:white white:black red:green green:red blue:brown brown:blue grey:red gray:red fair:dark dark:fair "
-    "golden:black yellow:blue left:right right:left east:west west:east north:south south:north tall:short "
-    "short:tall long:short large:small small:large stout:lean lean:stout",
-}
 _ACTS: Final = {
     "zh": "{name}走到窗前，向外望了一回，又慢慢坐了下来。",
     "en": "{name} walked to the window, looked out for a while, and slowly sat down again.",
@@ -196,7 +180,8 @@ class Planter:
         size = range_of(number, "", self._language)
         if size is None or size.least <= 0:
             return ""
-        for each in _NUMBERS[self._language]:
+        numbers: list[str] = _words(self._language)["numbers"]
+        for each in numbers:
             other = range_of(each, "", self._language)
             if other and max(other.least / size.most, size.least / other.most) >= _LEAST_TIMES:
                 return each
@@ -245,9 +230,16 @@ def clean_rows(book: OwnBook, most: int) -> tuple[CheckRow, ...]:
 
 
 @cache
+def _words(language: str) -> dict[str, Any]:
+    """The words of a language in `own_plants.toml`."""
+    table: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))[language]
+    return table
+
+
+@cache
 def _table(kind: str, language: str) -> dict[str, str]:
-    words = (_KIN if kind == "kin" else _ATTRIBUTES)[language]
-    return {word: instead for word, _colon, instead in (each.partition(":") for each in words.split())}
+    pairs: str = _words(language)[kind]
+    return {word: instead for word, _colon, instead in (each.partition(":") for each in pairs.split())}
 
 
 @cache

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.locale import _
@@ -18,10 +20,7 @@ _NEAR, _BOOK, _TEXT = 20, 15, 5
 _WRITER: Final = frozenset(("Chapters", "Manuscript", "Output"))
 _FEW: Final = 3
 """Letters from which on some may be left out."""
-_SMALL: Final = frozenset((
-    "a", "an", "the", "my", "this", "that", "is", "was", "in", "on", "of", "to", "for", "from", "it", "i", "how", "can",
-))  # fmt: skip
-"""Words that say nothing about a command."""
+_SEARCH_WORDS: Final = Path(__file__).with_name("search_words.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,13 @@ class Searched:
     explained: str
     place: str
     worth: int
+
+
+@cache
+def _small_words() -> frozenset[str]:
+    """The words of a query that say nothing about a command."""
+    table: dict[str, str] = tomllib.loads(_SEARCH_WORDS.read_text(encoding="utf-8"))
+    return frozenset(table["small"].split())
 
 
 def searched(command: PaletteCommand, *, is_near: bool = False) -> Searched:
@@ -69,7 +75,7 @@ def ranked(typed: str, rows: Sequence[Searched]) -> list[PaletteCommand]:
     query = " ".join(typed.casefold().split())
     if not query:
         return [row.command for row in rows]
-    words = [word for word in query.split(" ") if word not in _SMALL] or query.split(" ")
+    words = [word for word in query.split(" ") if word not in _small_words()] or query.split(" ")
     pairs = [word[at : at + 2] for word in words if not word.isascii() for at in range(len(word) - 1)]
     for score in (partial(_score, query, words), partial(_part, words), partial(_part, pairs, least=1)):
         scored = [(fits + row.worth, -place, row.command) for place, row in enumerate(rows) if (fits := score(row))]

@@ -15,7 +15,7 @@ import ahocorasick
 
 from flowcabal_tui.agents.context.unknown_names import EMPTY_HAN
 from flowcabal_tui.agents.sentences import sentences
-from flowcabal_tui.agents.words import word_groups, word_list
+from flowcabal_tui.agents.words import alternatives, word_groups, word_list, word_table
 from flowcabal_tui.domain.manuscript import Span
 
 _COUNTED: Final = "+"
@@ -31,13 +31,13 @@ _SHORTEST: Final = {"zh": 30, "en": 90}
 _LEAST_WORD: Final = 3
 _NAME, _DEATH = "name", "death"
 _NUMBER_ZH: Final = "[零〇一二三四五六七八九十百千万两几半廿卅0-9]{1,12}"
+_NUMBERS: Final = word_table("rules", "numbers")
 _NUMBERS_EN: Final = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
-    r"eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|score|half|"
-    r"[0-9][0-9,]{0,11})\b"
+    rf"\b(?:{alternatives(_NUMBERS['small_en'])}|{alternatives(_NUMBERS['large_en'])}|[0-9][0-9,]{{0,11}})\b"
 )
-_MARKS_ZH: Final = re.compile("[左右东西南北没无未不]")
-_MARKS_EN: Final = re.compile(r"\b(?:left|right|north|south|east|west|not?|never|nor|neither|none|nothing|without)\b")
+_DENIALS: Final = word_table("rules", "denials")
+_MARKS_ZH: Final = re.compile(f"[{_DENIALS['zh']}]")
+_MARKS_EN: Final = re.compile(rf"\b(?:{alternatives(_DENIALS['en'])})\b")
 """Words outside the kinds (sides, negations) that make otherwise equal sentences differ."""
 Comparison = Literal["differ", "more", "same", "none"]
 

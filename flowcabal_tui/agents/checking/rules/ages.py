@@ -19,19 +19,20 @@ _YOUNGER, _OLDER = 3, 9
 _OLDEST: Final = 130
 _REMEMBERED: Final = 80
 """Characters before an age in which an earlier time may be named."""
+_WORDS: Final = word_table("rules", "ages")
 _AGES_ZH: Final = late(
     r"(?P<head>年纪[^，。！？；：\n\0一二三四五六七八九十]{0,5}|年[方已近过逾约才])"
-    rf"(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?岁?(?:上下|左右|光景|以上)?)"
+    rf"(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?岁?(?:{alternatives(_WORDS['after_zh'])})?)"
 )
 _YEARS_ZH: Final = late(
-    rf"(?<!寿)(?<![^今现]年)(?<![大小长少差])(?<![一二三四五六七八九十百])(?P<number>{NUMBER_ZH})(?<!万)(?P<tail>[来余多几]?岁(?:上下|左右|光景|以上)?)"
+    rf"(?<!寿)(?<![^今现]年)(?<![大小长少差])(?<![一二三四五六七八九十百])(?P<number>{NUMBER_ZH})(?<!万)"
+    rf"(?P<tail>[来余多几]?岁(?:{alternatives(_WORDS['after_zh'])})?)"
 )
-_WORDS: Final = word_table("rules", "ages")
 _ABOUT_EN: Final = rf"(?:(?:{alternatives(_WORDS['about'])}) ){{0,5}}"
 _AGES_EN: Final = late(
     rf"\b(?P<head>(?:aged|age of|(?:{alternatives(_WORDS['people'])}),? of) "
     rf"{_ABOUT_EN})(?P<number>{NUMBER_EN})\b"
-    r"(?P<tail>(?: or [a-z-]+)?(?: or so| years(?! (?:ago|before|since|later|after)))?)(?=[ ,.;:!?—\n]|$)",
+    rf"(?P<tail>(?: or [a-z-]+)?(?: or so| years(?! (?:{alternatives(_WORDS['since'])})))?)(?=[ ,.;:!?—\n]|$)",
     re.IGNORECASE,
 )
 """Not `比他小两岁`, which is no age."""
@@ -39,15 +40,14 @@ _YEARS_EN: Final = late(
     rf"\b(?P<number>{NUMBER_EN})(?P<tail>(?: or [a-z-]+)?(?:[- ]years?[- ]old| years of age))\b", re.IGNORECASE
 )
 _WAS_EN: Final = late(
-    r"\b(?P<head>(?:was|were|is) "
-    r"(?:not yet|nearly|almost|about|barely|hardly|scarcely|just|only|over|past|turned|under) )"
-    rf"(?P<number>{NUMBER_EN})(?P<tail>)(?=[,.;:!?—\n]| (?:by|when|but|and|at|or)\b)",
+    rf"\b(?P<head>(?:was|were|is) (?:{alternatives(_WORDS['was'])}) )"
+    rf"(?P<number>{NUMBER_EN})(?P<tail>)(?=[,.;:!?—\n]| (?:{alternatives(_WORDS['then'])})\b)",
     re.IGNORECASE,
 )
 _NO_AGE_EN: Final = late(rf" (?:{alternatives(_WORDS['counted'])})\b")
 _OR_EN: Final = late(r" or ([a-z]+(?:-[a-z]+)?)", re.IGNORECASE)
 
-_PAST_ZH: Final = late(r"(?:那一?年|当年|小时候|儿时|幼时|早年)[^。！？；\n]{0,20}\Z")
+_PAST_ZH: Final = late(rf"(?:{alternatives(_WORDS['past_zh'])})[^。！？；\n]{{0,20}}\Z")
 _PAST_EN: Final = late(
     r"\b(?:(?:when|since|while|before|until) (?:he|she|they|i) (?:was|were|had been)|had been|in those days"
     r"|(?:that|the) year|years (?:ago|before|earlier))\b[^.!?;\n]{0,60}\Z",

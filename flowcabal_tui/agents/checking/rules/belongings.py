@@ -24,8 +24,8 @@ _KIND: Final = {
 _THING_ZH: Final = "|".join(sorted((word for word in _KIND if not word.isascii()), key=lambda word: (-len(word), word)))
 _THING_EN: Final = "|".join(sorted((word for word in _KIND if word.isascii()), key=lambda word: (-len(word), word)))
 _INNER_ZH: Final = r"[^，。！？；：、的了着把将\n\0]"
-_HIS_ZH: Final = r"(?P<his>自己的?|自家的?|他的|她的|腰间的?|身上的?)?"
-_ONE_ZH: Final = rf"{_HIS_ZH}(?:手中的?|手里的?|那|这)?[一两]?(?:{alternatives(_WORDS['measures_zh'])})?"
+_HIS_ZH: Final = rf"(?P<his>{alternatives(_WORDS['his_zh'])})?"
+_ONE_ZH: Final = rf"{_HIS_ZH}(?:{alternatives(_WORDS['held_zh'])})?[一两]?(?:{alternatives(_WORDS['measures_zh'])})?"
 _WHOLE_ZH: Final = rf"(?P<mark>{_INNER_ZH}{{0,4}}?)(?P<thing>{_THING_ZH})(?![㐀-鿿]?[法手兵])"
 _WHOLE_EN: Final = rf"(?P<mark>(?:[a-z][a-z-]+ ){{0,2}})(?P<thing>{_THING_EN})\b(?! [a-z]+(?:er|man)\b)"
 _CLAUSE_ZH: Final = r"[^，。！？；：\n\0]{0,6}?"

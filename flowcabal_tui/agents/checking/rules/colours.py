@@ -28,9 +28,7 @@ _EN: Final = (
     ),
 )
 _ZH: Final = (
-    late(
-        rf"(?P<colour>{_COLOURS_ZH})[色毛鬃漆]?的?(?:小|大|老)?(?P<noun>[马驴骡牛狗犬猫鹦鸟鹤鹿狐蛇门墙伞轿匣]|骏马|鹦鹉)"
-    ),
+    late(rf"(?P<colour>{_COLOURS_ZH})[色毛鬃漆]?的?(?:小|大|老)?(?P<noun>{alternatives(_COLOURED['nouns_zh'])})"),
 )
 
 

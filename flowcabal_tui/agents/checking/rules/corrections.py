@@ -8,6 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules import leftovers, quote_marks
 from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import line_around
 
@@ -16,10 +17,7 @@ _BOLD: Final = late(r"\*\*([^*\n]+)\*\*")
 _TAG: Final = late(r"</?[a-z][a-z0-9]*\s?/?>|<\|[^|<>\n]+\|>", re.IGNORECASE)
 _THOUGHT: Final = late(r"</?think", re.IGNORECASE)
 _ROLE: Final = late(r"(?:role|system|assistant|user): ", re.IGNORECASE)
-_REFUSAL: Final = late(
-    r"(?<![a-z])AI(?![a-z])|ＡＩ|language model|artificial intelligence|人工智能|语言模型|can[’']?t|cannot|unable",
-    re.IGNORECASE,
-)
+_REFUSAL: Final = late(alternatives(word_table("rules", "leftovers")["refusals"]), re.IGNORECASE)
 """Words of a model that refuses a passage; removing them would not restore the passage."""
 _TEXT_AFTER: Final = late(r"[:：]\s*\S")
 _NUMBER: Final = late(r"[:：]?\s?约?\d[\d,，]*\s?(?:字|words)?\W*\Z", re.IGNORECASE)

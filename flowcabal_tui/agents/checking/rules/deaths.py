@@ -9,7 +9,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.speech import BLANK
-from flowcabal_tui.agents.words import alternatives, word_list, word_table
+from flowcabal_tui.agents.words import alternatives_of, word_list
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.text import line_around
@@ -18,10 +18,8 @@ _REACH: Final = 150
 """Characters before an act in which a word of memory, dream or ghosts excuses it."""
 _AFTER: Final = 40
 _DREAM: Final = 600
-_WORD_LISTS: Final = word_table("rules", "deaths")
-_DREAMS: Final = late(
-    rf"{alternatives(_WORD_LISTS['dreams_zh'])}|\b(?:{alternatives(_WORD_LISTS['dreams_en'])})\b", re.IGNORECASE
-)
+_WORD_LISTS: Final = alternatives_of("rules", "deaths")
+_DREAMS: Final = late(rf"{_WORD_LISTS['dreams_zh']}|\b(?:{_WORD_LISTS['dreams_en']})\b", re.IGNORECASE)
 _BEFORE: Final = 60
 _ROLES: Final = word_list("roles.zh")
 """Words for roles that are found as names and that many people share."""
@@ -51,43 +49,41 @@ def _any(name: str) -> str:
 
 _ZH: Final = _Words(
     acts=late(
-        r"(?:(?:[便就也又忙因遂方都亦只才即乃却正已先早自]|连忙|急忙|慌忙|一面|一时|听[了见说]?|见了?)，?){0,3}"
+        rf"(?:(?:{_WORD_LISTS['adverbs_zh']})，?){{0,3}}"
         rf"(?:{_any('acts.zh')})"
     ),
     dies=late(
-        r"[^\n，。！？；：、“”「」\0不未没若如恐怕要欲想求知为见听闻把被哭打杀斩射刺砍毒害逼]{0,5}"
-        rf"(?:{_any('deaths.zh')})|之死|死后|死时|临终|的?(?:灵柩|尸首|尸身|遗体|丧事|灵堂|亡灵|坟)"
+        rf"[^\n，。！？；：、“”「」\0{_WORD_LISTS['alive_zh']}]{{0,5}}"
+        rf"(?:{_any('deaths.zh')})|{_WORD_LISTS['times_zh']}|的?(?:{_WORD_LISTS['remains_zh']})"
     ),
-    kills=late(r"(?:[杀打射刺砍毒勒害绞咬烧]死了?|杀了|斩了|斩)$"),
+    kills=late(rf"(?:{_WORD_LISTS['kills_zh']})$"),
     killed=late(r"[，。；！于]"),
-    unreal=late(alternatives(_WORD_LISTS["unreal_zh"])),
+    unreal=late(_WORD_LISTS["unreal_zh"]),
     excuse=late(_any("memory.zh")),
 )
 _EN: Final = _Words(
     acts=late(
-        r"(?:,? (?:who|whom|whose) [^,.;:!?\n\0]{1,90},)?(?: (?:then|now|again|only|also|at once|\w{2,12}ly))? "
+        rf"(?:,? (?:who|whom|whose) [^,.;:!?\n\0]{{1,90}},)?(?: (?:{_WORD_LISTS['adverbs_en']}))? "
         rf"(?:{_any('acts.en')})\b"
     ),
     dies=late(
-        r" (?:was|lay|is|fell|had fallen) (?:now |already |quite |stone |stark )?dead\b"
-        r"(?! (?:to|tired|asleep|drunk|set|against))"
-        r"|,? (?:had )?(?:died|expired|perished)\b(?! (?:of|with) (?:laugh|shame|curios|envy))"
-        r"| (?:had )?breathed his last|[’']s (?:death|corpse|dead body|funeral|grave|remains)\b"
-        r"| (?:was|had been) (?:murdered|killed|slain|buried|hanged|drowned|shot dead|guillotined)\b"
+        rf" (?:{_WORD_LISTS['is_en']}) (?:(?:{_WORD_LISTS['quite_en']}) )?dead\b"
+        rf"(?! (?:{_WORD_LISTS['dead_but_en']}))"
+        rf"|,? (?:had )?(?:died|expired|perished)\b(?! (?:of|with) (?:{_WORD_LISTS['died_of_en']}))"
+        rf"| (?:had )?breathed his last|[’']s (?:{_WORD_LISTS['remains_en']})\b"
+        rf"| (?:was|had been) (?:{_WORD_LISTS['killed_en']})\b"
     ),
     kills=late(
-        r"(?:the (?:death|murder|corpse|dead body|funeral|grave) of )(?:the )?"
-        r"(?:(?:poor|old|young|M\.|Mr\.|Mrs\.|Madame|Sir|Lady|Miss) ){0,3}$"
+        rf"(?:the (?:{_WORD_LISTS['remains_of_en']}) of )(?:the )?"
+        rf"(?:(?:{_WORD_LISTS['before_name_en']}) ){{0,3}}$"
     ),
     killed=late(""),
-    unreal=late(
-        r"\b(?:if|as though|almost|nearly|would|might|could|should|may|believed|supposed|thought|wish(?:ed)?|feared?)\b"
-    ),
+    unreal=late(rf"\b(?:{_WORD_LISTS['unreal_en']})\b"),
     excuse=late(rf"\b(?:{_any('memory.en')})\b", re.IGNORECASE),
 )
 
 _DIES_ZH: Final = late(_any("deaths.zh"))
-_CALLED_ZH: Final = late(rf"(?:{alternatives(_WORD_LISTS['called'])})(?P<name>[㐀-鿿]{{2,3}}?)(?:者|的|[，。])")
+_CALLED_ZH: Final = late(rf"(?:{_WORD_LISTS['called']})(?P<name>[㐀-鿿]{{2,3}}?)(?:者|的|[，。])")
 
 
 def deaths(narrated: NarratedText, book: EarlierBook) -> tuple[tuple[str, Span], ...]:

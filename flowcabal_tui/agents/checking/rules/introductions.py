@@ -25,7 +25,7 @@ _ZH: Final = (
 _TITLE: Final = rf"(?:(?:{alternatives(_WORDS['titles_en'])})\.? )?"
 _EN: Final = (
     late(
-        rf"\b(?:an?|one|another|two|some|whose) [^.!?;\n\0]{{0,60}}?\b(?:{_WORDS['called_en']}) "
+        rf"\b(?:{alternatives(_WORDS['before_en'])}) [^.!?;\n\0]{{0,60}}?\b(?:{_WORDS['called_en']}) "
         rf"(?P<name>{_TITLE}[A-Z][\w’-]+(?: [A-Z][\w’-]+){{0,2}})"
     ),
     late(rf"\b(?i:{_WORDS['name_en']}) (?P<name>{_TITLE}[A-Z][\w’-]+(?: [A-Z][\w’-]+){{0,2}})"),

@@ -32,7 +32,7 @@ _PATTERNS_ZH: Final = (
     ),
 )
 _WHO: Final = (
-    rf"(?:(?:M|Mr|Mrs|Dr)\. |(?:{alternatives(_WORDS['titles'])}) )?"
+    rf"(?:(?:{alternatives(_WORDS['short_titles'])})\. |(?:{alternatives(_WORDS['titles'])}) )?"
     r"(?:de )?[A-Z][\w’-]+(?: [A-Z][\w’-]+)?"
 )
 _ELDER: Final = rf"(?:(?:{alternatives(_WORDS['elder'])})[ -]){{0,3}}"

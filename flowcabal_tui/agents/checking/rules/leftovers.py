@@ -7,28 +7,30 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
+from flowcabal_tui.agents.words import alternatives_of
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
 
 _MOST: Final = 5
+_WORDS: Final = alternatives_of("rules", "leftovers")
 _ASIDES: Final = late(
     r"\bas an? (?:AI|artificial intelligence|(?:large )?language model)\b(?: (?:language )?(?:model|assistant))?,? I\b"
     r"|\bI(?: am|'m|’m) (?:just )?an? (?:AI (?:language )?(?:model|assistant)|(?:large )?language model)\b"
     r"|\bI(?: can't|’m unable to|'m unable to| can’t| cannot) (?:assist|help) with (?:that|this)(?: request)?\b"
-    r"|\bhere(?: is|'s|’s) (?:the|your|a) (?:revised|rewritten|polished|updated|requested|continued) "
-    r"(?:chapter|draft|version|scene|text|story)\b"
-    r"|\b(?:I hope this|let me know if you(?:'d|’d| would) like) [^.\n]{0,40}\b(?:revis|chang|adjust|continu|request)"
+    rf"|\bhere(?: is|'s|’s) (?:the|your|a) (?:{_WORDS['made_en']}) (?:{_WORDS['texts_en']})\b"
+    rf"|\b(?:I hope this|let me know if you(?:'d|’d| would) like) [^.\n]{{0,40}}"
+    rf"\b(?:{_WORDS['offers_en']})"
     r"|作为一?[个名款]?(?:AI|ＡＩ|人工智能|(?:大型?)?语言模型)(?:语言)?(?:模型|助手)?[，,]?\s?我"
     r"|我(?:只?是|仅是)一?[个名款]?(?:AI|ＡＩ|人工智能|(?:大型?)?语言模型)(?:语言)?(?:模型|助手)"
-    r"|以下(?:是|为)[^。\n]{0,12}(?:修改|润色|改写|续写|重写|扩写)(?:后|版|的)"
+    rf"|以下(?:是|为)[^。\n]{{0,12}}(?:{_WORDS['made_zh']})(?:后|版|的)"
     r"|希望(?:这|以上|本|上述)[^。\n]{0,12}(?:符合|满足)[您你]的(?:要求|需求|期望)"
     r"|^[（(\[【]?(?:全文|本章|总)?字数(?:统计)?(?:约)?[:：]?\s?约?\d+|^\W{0,3}word count:",
     re.IGNORECASE | re.MULTILINE,
 )
 _PLACEHOLDERS: Final = late(
     r"\{\{[^{}\n]{0,60}\}\}|\$\{[^{}\n]{0,60}\}|lorem ipsum|<\|[^|<>\n]{1,30}\|>|</?think(?:ing)?>"
-    r"|\[(?:TODO|TBD|INSERT|PLACEHOLDER|NAME|CHARACTER|LOCATION|YOUR)\b[^\[\]\n]{0,60}\]"
-    r"|[\[【［](?:此处|待补|待定|占位|插入|省略|此段)[^\[\]【】\n]{0,40}[\]】］]",
+    rf"|\[(?:{_WORDS['gaps_en']})\b[^\[\]\n]{{0,60}}\]"
+    rf"|[\[【［](?:{_WORDS['gaps_zh']})[^\[\]【】\n]{{0,40}}[\]】］]",
     re.IGNORECASE,
 )
 _MARKUP: Final = late(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import alternatives, word_list, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.run import Quotation
@@ -21,20 +21,21 @@ _SELDOM: Final = 2
 """Most occurrences in one text with which a spelling counts as a slip."""
 _OWN: Final = 0.9
 """Least share of the known spelling in the places of the characters common to both; otherwise these are a title."""
-_ACTS: Final = frozenset("道说笑听忙便又就见问因即将却已曾，：")
+_WORDS: Final = word_table("rules", "name_drift")
+_ACTS: Final = frozenset(_WORDS["acts_zh"])
 """Characters that follow a Chinese name and are rarely inside a word."""
 _FUNCTION: Final = frozenset("".join(word_list("function.zh"))) | _ACTS | frozenset("知")
 _ADDRESS: Final = word_list("address.zh")
 _WORD: Final = late(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
 _LEAST_LETTERS: Final = 5
-_ARTICLE: Final = late(r"\b(?:the|an?|this|that|these|those|every|no)\Z", re.IGNORECASE)
+_ARTICLE: Final = late(rf"\b(?:{alternatives(_WORDS['articles_en'])})\Z", re.IGNORECASE)
 """An article before a word, which then names not a person but a river, a title or a people."""
 _PERSON: Final = late(
     r"\b([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+) (?:" + "|".join(sorted(word_list("acts.en"))) + r")\b"
     r"|\b(?:" + "|".join(sorted(word_list("titles.en"))) + r")\.? ([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+)"
 )
 _MARKS: Final = str.maketrans("", "", "'’-")
-_ENDINGS: Final = ("s", "e", "a", "i", "o", "y", "n", "'s", "’s")
+_ENDINGS: Final = tuple(_WORDS["endings"].split())
 """Endings of plurals, feminine and foreign forms, which are not slips."""
 
 

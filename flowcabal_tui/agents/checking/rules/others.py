@@ -7,13 +7,13 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_event, unmistakable
-from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.agents.words import alternatives_of, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
 
 _LEAST: Final = {"zh": 9.0, "en": 6.0}
-_ONE_ZH: Final = r"[一这那两][把口杆条柄根对只个匹头尾枝支][^，。！？；、\n\0]{0,4}?"
-_WORDS: Final = {name: alternatives(words) for name, words in word_table("rules", "others").items()}
+_WORDS: Final = alternatives_of("rules", "others")
+_ONE_ZH: Final = rf"[一这那两][{_WORDS['measures_zh']}][^，。！？；、\n\0]{{0,4}}?"
 _PATTERNS_ZH: Final = (
     late(rf"{_ONE_ZH}(?P<weapon>{_WORDS['weapons_zh']})(?![㐀-鿿]?[法手])"),
     late(rf"{_ONE_ZH}(?P<animal>{_WORDS['animals_zh']})"),
@@ -23,13 +23,13 @@ _PATTERNS_ZH: Final = (
 )
 _PATTERNS_EN: Final = (
     late(rf"\b(?P<material>{_WORDS['materials_en']}) (?P<of>[a-z]{{3,14}})\b"),
-    late(r"\b(?P<season>spring|summer|autumn|winter)\b"),
+    late(rf"\b(?P<season>{_WORDS['seasons_en']})\b"),
     late(
         rf"\b(?P<month>{_WORDS['months_en']})\b"
         rf"|\b(?P<weekday>(?:{_WORDS['weekdays_en']})day)\b"
     ),
-    late(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<animal>{_WORDS['animals_en']})\b"),
-    late(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<weapon>{_WORDS['weapons_en']})\b"),
+    late(rf"\b(?:{_WORDS['before_en']}) (?:[a-z]+ )?(?P<animal>{_WORDS['animals_en']})\b"),
+    late(rf"\b(?:{_WORDS['before_en']}) (?:[a-z]+ )?(?P<weapon>{_WORDS['weapons_en']})\b"),
 )
 _SAME: Final = word_table("rules", "same")
 

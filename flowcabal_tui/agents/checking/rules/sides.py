@@ -13,12 +13,13 @@ from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
 
 _LEAST: Final = {"zh": 8.0, "en": 6.0}
+_WORDS: Final = word_table("rules", "sides")
 _ZH: Final = late(
-    r"(?P<compass>[东西][南北]|[东西南北](?=[边面头侧首角门]))|(?P<side>[左右])(?P<part>[手臂腿脚眼耳腮颊肩膝])"
+    rf"(?P<compass>[东西][南北]|[东西南北](?=[{_WORDS['ends_zh']}]))|(?P<side>[左右])(?P<part>[{_WORDS['parts_zh']}])"
 )
 _EN: Final = late(
     r"\b(?P<compass>(?:north|south)(?:-?(?:east|west))?|east|west)(?:ern|erly|ward)?\b"
-    rf"|\b(?P<side>left|right) (?P<part>{alternatives(word_table('rules', 'sides')['parts_en'])})\b",
+    rf"|\b(?P<side>left|right) (?P<part>{alternatives(_WORDS['parts_en'])})\b",
     re.IGNORECASE,
 )
 _LETTERS: Final = {"东": "e", "西": "w", "南": "s", "北": "n"}
