@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 
-from flowcabal_tui.domain.errors import VersionConflict
+from flowcabal_tui.domain.errors import ManuscriptError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import clean
@@ -65,7 +65,9 @@ class ChaptersEdit:
         self._wake()
 
     async def _replaced(self, command: ReplaceText) -> tuple[list[NewText], str]:
-        """The new texts, and the note for their versions."""
+        """The new texts, and the note for their versions. Raises ManuscriptError without a place."""
+        if not command.places:
+            raise ManuscriptError(_("No place was chosen."), _("Nothing was changed in any chapter."))
         words, by = command.words, clean(command.by)
         of_chapter: defaultdict[tuple[ChapterId, int], list[int]] = defaultdict(list)
         for place in command.places:

@@ -90,8 +90,12 @@ class BookService(Service):
         return await self._store.book.deleted()
 
     async def chapter_text(self, chapter: ChapterId, version: int | None = None) -> str:
-        """The text of a version; None: of the newest."""
-        return await self._store.book.text(chapter, version)
+        """The text of a version; None: of the newest, "" if there is none. Raises Gone for an unknown chapter or
+        version."""
+        text = await self._store.book.text(chapter, version)
+        if not text:
+            await self._store.book.require_known(chapter)
+        return text
 
     async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
         """All versions, newest first."""

@@ -78,6 +78,10 @@ class Book(StorePart):
                 return candidate
         raise Gone(chapter)
 
+    async def require_known(self, chapter: ChapterId) -> None:
+        """Raises Gone for a chapter that never was in the book; one that is deleted is known."""
+        await self._database.one("SELECT 1 FROM place WHERE chapter=? LIMIT 1", (chapter,), chapter)
+
     async def text(self, chapter: ChapterId, version: int | None = None) -> str:
         """The text of a version (None: the newest); "" when there is none. Raises Gone for an unknown version."""
         row = await self._database.row(
