@@ -86,6 +86,13 @@ async def test_nothing_is_taken_back_or_replaced_when_one_chapter_was_changed_si
         await case.project.carry_out(RevertChange(Generation(999_999)))
 
 
+async def test_a_replacement_without_places_is_refused_and_logs_no_change(case: Case) -> None:
+    before = await case.project.book.changes()
+    with pytest.raises(ManuscriptError, match="No place was chosen"):
+        await case.project.carry_out(ReplaceText("Tarn", "Mere", ()))
+    assert await case.project.book.changes() == before
+
+
 async def test_a_chapter_is_split_behind_itself_and_keeps_its_id(case: Case) -> None:
     first = await case.chapter(1)
     text = await case.project.book.chapter_text(first)
