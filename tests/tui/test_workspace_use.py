@@ -356,7 +356,7 @@ async def test_an_older_version_that_could_not_be_read_once_is_read_the_next_tim
         await until(pilot, lambda: pilot.app.screen.query_one("#text", StreamView).text == text)
         await pilot.press("a")
         await settled(pilot)
-        assert project.sent[-1] == WriteChapter(chapter, text, expected_version=newer.version, is_older=True)
+        assert project.sent[-1] == WriteChapter(chapter, text, newer.version, "version 1 restored", is_older=True)
 
 
 async def test_a_run_of_another_chapter_opens_that_chapter(tmp_path):

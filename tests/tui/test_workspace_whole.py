@@ -11,6 +11,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.book import (
     EditChapter,
     MergeChapters,
@@ -129,11 +130,12 @@ async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into
             EditChapter(FIRST, volume="One"),
         ]
         ((newest, text),) = project.version_rows[FIRST]
-        project.version_rows[FIRST] = ((newest, text), (replace(newest, version=0), "As it was."))
+        older = replace(newest, version=0, digest=digest("As it was."))
+        project.version_rows[FIRST] = ((newest, text), (older, "As it was."))
         await press(pilot, "V")
         assert isinstance(pilot.app.screen, VersionsScreen)
         await press(pilot, "a")
-        assert project.sent[3:] == [WriteChapter(FIRST, "As it was.", expected_version=1, is_older=True)]
+        assert project.sent[3:] == [WriteChapter(FIRST, "As it was.", 1, "version 0 restored", is_older=True)]
         assert isinstance(pilot.app.screen, BrowserScreen)
 
 

@@ -243,7 +243,9 @@ class BookController:
         newest = self._known(chapter.id)
         if text is None or digest(text) == newest.digest:
             return False
-        await self._project.carry_out(WriteChapter(chapter.id, text, newest.version, is_older=True))
+        older = next(each for each in versions if each.digest == digest(text))
+        note = _("version {n} restored").format(n=older.version)
+        await self._project.carry_out(WriteChapter(chapter.id, text, newest.version, note, is_older=True))
         return True
 
     @on_request(ManuscriptPane.VersionsRequested)
