@@ -69,6 +69,16 @@ class Tree:
         return found
 
     @cached_property
+    def functions(self) -> Mapping[str, int]:
+        """The lines of every function, by the name of its module and its own."""
+        return {
+            f"{module}.{node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+            for module, tree in self.parsed.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+
+    @cached_property
     def _sources(self) -> Mapping[str, Mapping[str, str]]:
         """For each module the full names of what it imports from the product, by the name that it uses."""
         return {
@@ -211,6 +221,7 @@ def table(tree: Tree) -> list[tuple[str, int]]:
         ("modules of 385 to 400 lines", len(tree.full_modules())),
         (f"modules under {SMALL} lines with one importer", len(tree.small_modules())),
         ("longest class with its bases, lines", max(map(tree.lines_with_bases, tree.classes))),
+        ("longest function, lines", max(tree.functions.values())),
         ("public class names defined more than once", len(tree.repeated_names())),
     ]
 

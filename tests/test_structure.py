@@ -13,6 +13,8 @@ from tests.structure import SMALL, Tree
 FILE_LINES = 450
 CLASS_LINES = 400
 """Of a class with its bases."""
+FUNCTION_LINES = 64
+"""Most functions have fewer than 40; the longest one lists the controllers of the screen."""
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,10 @@ def test_no_file_is_too_long(tree):
 
 def test_no_class_is_too_long_with_its_bases(tree):
     assert {name: lines for name in tree.classes if (lines := tree.lines_with_bases(name)) > CLASS_LINES} == {}
+
+
+def test_no_function_is_too_long(tree):
+    assert {name: lines for name, lines in tree.functions.items() if lines > FUNCTION_LINES} == {}
 
 
 def test_a_base_class_has_two_children_or_is_used_itself(tree):

@@ -136,17 +136,7 @@ class Store:
         file = folder / DATABASE
         _require_own_files(path)
         if read_only:
-            if not file.exists():
-                raise ProjectNotFound(
-                    _("There is no project database here."),
-                    str(file),
-                    _("Open it for writing once. If its chapters are in the manuscript folder, `flowcabal-tui "
-                      "rescue PROJECT --to FOLDER` extracts them."),
-                )  # fmt: skip
-            holder_now = partial(holder_of, folder / LOCK)
-            if holder_now() is None:  # a running process checks its own log
-                await asyncio.to_thread(require_own_log, file)
-            return cls(Database(await Readers.open(file), None), file, clock, language, holder_now=holder_now)
+            return await cls._open_to_read(file, clock, language)
         project = Folder(path, modes)
         try:
             path.mkdir(parents=True, exist_ok=True, mode=modes.folder)
@@ -175,6 +165,20 @@ class Store:
             await store.close()
             raise
         return store
+
+    @classmethod
+    async def _open_to_read(cls, file: Path, clock: Clock, language: str) -> Store:
+        if not file.exists():
+            raise ProjectNotFound(
+                _("There is no project database here."),
+                str(file),
+                _("Open it for writing once. If its chapters are in the manuscript folder, `flowcabal-tui "
+                  "rescue PROJECT --to FOLDER` extracts them."),
+            )  # fmt: skip
+        holder_now = partial(holder_of, file.with_name(LOCK))
+        if holder_now() is None:  # a running process checks its own log
+            await asyncio.to_thread(require_own_log, file)
+        return cls(Database(await Readers.open(file), None), file, clock, language, holder_now=holder_now)
 
     def __getattr__(self, name: str) -> object:
         """Imports and builds a subject at its first use."""
