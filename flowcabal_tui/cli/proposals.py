@@ -14,6 +14,7 @@ from flowcabal_tui.cli.naming import chapter_at
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.errors import available
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
@@ -126,6 +127,6 @@ async def _edited(
         raise BadArgument(
             _("This cannot be set: {names}.").format(names=_(", ").join(unknown) or _(", ").join(changes)),
             str(error).splitlines()[0],
-            _("Available: {names}").format(names=_(", ").join(sorted(plain.keys() - {"id", "by"}))),
+            available(sorted(plain.keys() - {"id", "by"})),
         ) from error
     return edited
