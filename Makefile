@@ -70,7 +70,7 @@ pictures: $(VENV)/.dev  ## every screen in both languages, two sizes, light and 
 
 keys: $(VENV)/.dev  ## write docs/keys.md and docs/design-language.md
 	$(BIN)/python -m flowcabal_tui.tui.app.keys_page > docs/keys.md
-	$(BIN)/python -m flowcabal_tui.tui.app.design_page docs/design-language.md
+	$(BIN)/python -m tests.pages.design docs/design-language.md
 
 locale: $(VENV)/.dev  ## collect the words, merge and compile the catalogues
 	$(BIN)/python -m tests.catalogues

@@ -16,11 +16,11 @@ from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.messages import from_message
 from flowcabal_tui.settings.paths import PROJECT_FILE, user_file
 from flowcabal_tui.settings.project_file import load_project
-from flowcabal_tui.settings.reference import settings_page
 from flowcabal_tui.settings.user_file import load_user
 from flowcabal_tui.tui.app.keymap import key_problems
 from flowcabal_tui.tui.app.keys_page import keys_page
 from flowcabal_tui.tui.widgets.cells import cell_width
+from tests.pages.settings import settings_page
 
 ROOT = Path(__file__).parent.parent
 GUIDES = sorted((ROOT / "docs" / "guide").glob("*.md"))

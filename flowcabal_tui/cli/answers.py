@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import RunError, available
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.text import clean, clean_line
@@ -34,9 +34,7 @@ def named(wanted: str, known: Mapping[str, str], unknown: str) -> str:
         if typed in {each.casefold() for each in (identity, *in_every_language(title))}:
             return identity
     names = (clean_line(each if _(title) == each else f"{each} ({_(title)})") for each, title in known.items())
-    raise BadArgument(
-        unknown.format(name=clean_line(wanted)), "", _("Available: {names}").format(names=_(", ").join(names))
-    )
+    raise BadArgument(unknown.format(name=clean_line(wanted)), "", available(names))
 
 
 def parse_answer(words: str) -> Decision:

@@ -19,7 +19,7 @@ from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.cli.text_files import write_lines
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.project.build_words import build_price_lines, round_lines, rows_of, sides
+from flowcabal_tui.project.build_words import SIGNS, build_price_lines, round_lines, rows_of, sides
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     AnswerBuild,
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.builder.records import BuildRecord
 
 DONE, FAILED, WAITS = 0, 1, 3
-_MARKS: Final = {
-    "node_added": "+",
-    "edge_added": "+",
-    "node_removed": "-",
-    "edge_removed": "-",
-}
 _LONGEST: Final = 100
 
 
@@ -151,7 +145,7 @@ def _lines(record: BuildRecord) -> Iterator[str]:
         yield _("assumed: {text}").format(text=clean_line(each))
     listed = [] if record.status == "asks" else [each for _what, changes in rows_of(record) for each in changes]
     for change in listed:
-        sign = _MARKS.get(change.kind, "~")
+        sign = SIGNS[change.kind]
         place = ".".join(filter(None, (change.node, change.field))) or _("the workflow")
         lines = list(_differing(change))
         tick = "x" if change.ticked else " "

@@ -13,6 +13,7 @@ from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.errors import available
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.domain.writing_days import SPANS, WritingLog
 from flowcabal_tui.locale import _, ngettext
@@ -47,10 +48,7 @@ def _changed(goals: Goals, given: Sequence[str]) -> Goals:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or name not in asdict(goals):
-            known = _(", ").join(asdict(goals))
-            raise BadArgument(
-                _("{name} is not a goal.").format(name=each), "", _("Available: {names}").format(names=known)
-            )
+            raise BadArgument(_("{name} is not a goal.").format(name=each), "", available(asdict(goals)))
         fields[name] = value.strip() or getattr(Goals(), name)
     try:
         return _GOALS.validate_python(asdict(goals) | fields)

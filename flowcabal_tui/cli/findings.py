@@ -15,6 +15,7 @@ from flowcabal_tui.cli.naming import chapters_of
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_rows
 from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.errors import available
 from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage, FindingRow
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Finding, ProposalId, ProposalState
@@ -123,7 +124,7 @@ async def _changed(arguments: Namespace, project: Project) -> ChangeFromHere:
         raise BadArgument(
             _("This cannot be set: {names}.").format(names=_(", ").join(changes)),
             str(error).splitlines()[0],
-            _("Available: {names}").format(names=_(", ").join(allowed)),
+            available(allowed),
         ) from error
 
 

@@ -14,11 +14,11 @@ from flowcabal_tui.cli.naming import chapter_at
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.errors import available
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
-    DECIDED,
-    OPEN_STATES,
+    LISTED_STATES,
     NewName,
     OutlineEdit,
     Proposal,
@@ -35,15 +35,13 @@ from flowcabal_tui.project.proposal_words import KINDS, changed, origin, proposa
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 
-_STATES = {"open": OPEN_STATES, "waiting": ("waiting",), "decided": DECIDED, "all": ()}
-
 
 async def proposals(arguments: Namespace) -> int:
     """Prints the rows, one on each line, after applying the options; exit code 1 when none matches."""
     changes = bool(arguments.confirm or arguments.drop or arguments.correct or arguments.undo)
     async with await opened(arguments, read_only=not changes, knowledge=False) as project:
         where = ProposalFilter(
-            _STATES[arguments.state],
+            LISTED_STATES[arguments.state],
             tuple(arguments.kind),
             await chapter_at(project, arguments.chapter),
             arguments.words,
@@ -129,6 +127,6 @@ async def _edited(
         raise BadArgument(
             _("This cannot be set: {names}.").format(names=_(", ").join(unknown) or _(", ").join(changes)),
             str(error).splitlines()[0],
-            _("Available: {names}").format(names=_(", ").join(sorted(plain.keys() - {"id", "by"}))),
+            available(sorted(plain.keys() - {"id", "by"})),
         ) from error
     return edited

@@ -13,7 +13,7 @@ from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row, say_rows
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.comments import COMMENT_KINDS
-from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.errors import UnknownName, available
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.revision import WHOLE, PassChapter, PassId, PassProgress, RevisionPass, new_pass
@@ -125,11 +125,7 @@ def _fields(arguments: Namespace) -> dict[str, Any]:
 def _known(given: str, names: tuple[str, ...]) -> tuple[str, ...]:
     wanted = tuple(filter(None, map(str.strip, _NAMES.split(given))))
     if unknown := sorted(set(wanted) - set(names)):
-        raise BadArgument(
-            _("There is no {name}.").format(name=_(", ").join(unknown)),
-            "",
-            _("Available: {names}").format(names=_(", ").join(names)),
-        )
+        raise BadArgument(_("There is no {name}.").format(name=_(", ").join(unknown)), "", available(names))
     return wanted
 
 

@@ -56,7 +56,7 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
 
     begin_loading()
     from flowcabal_tui.settings.screen import load_screen
-    from flowcabal_tui.tui.app.app import run_app
+    from flowcabal_tui.tui.app.app import FlowCabalApp, run_app
     from flowcabal_tui.tui.app.entry import ProjectAccess
 
     user = load_screen() or _load_user()
@@ -72,7 +72,8 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
         books=_known_books(),
     )
     settings = replace(user, language=language or user.language)
-    return run_app(access, settings, path=folder, proposals=models.proposals, state_folder=paths.state_folder())
+    found, state_folder = models.proposals, paths.state_folder()
+    return run_app(FlowCabalApp(access, settings, path=folder, proposals=found, state_folder=state_folder))
 
 
 async def _discover() -> tuple[DiscoveredModels, ...]:

@@ -26,7 +26,7 @@ from flowcabal_tui.domain.sizes import SizeBudget
 from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 
-__all__ = ["ROOTS", "RUN_ROOTS", "check_path", "check_shape", "fill", "paths_in", "references", "resolve"]
+__all__ = ["ROOTS", "RUN_ROOTS", "check_path", "check_shape", "paths_in", "references", "resolve"]
 FROM: Final = "__from__"
 AGG: Final = "__agg__"
 RUN_ROOTS: Final = ("state", "input", "chapter", "project")
@@ -48,11 +48,6 @@ def resolve(value: Any, names: Mapping[str, Any]) -> Any:
     result would be larger or deeper than `sizes` allows.
     """
     return _Resolver(names).value(value, 0)
-
-
-def fill(text: str, names: Mapping[str, Any]) -> str:
-    """`text` with every `{{path}}` replaced, as text; raises BindingError."""
-    return _Resolver(names).text(text)
 
 
 class _Resolver:

@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from flowcabal_tui.domain import bindings, expressions, paths
 from flowcabal_tui.domain.aggregate_checks import problems_of
-from flowcabal_tui.domain.errors import ConditionError
 from flowcabal_tui.domain.workflow import Problem
 from flowcabal_tui.locale import _
 
@@ -82,17 +81,6 @@ def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
         condition.setdefault("min", value[0])
         condition.setdefault("max", value[1])
     return condition
-
-
-def read(raw: Mapping[str, Any]) -> Condition:
-    """A condition from a document; raises ConditionError that names the parameter."""
-    try:
-        return Condition.model_validate(raw)
-    except ValidationError as error:
-        first = problems_of(error)[0]
-        raise ConditionError(
-            _("The condition cannot be read."), f"{first.place}: {first.message}", _("Correct the parameter.")
-        ) from error
 
 
 def pattern_problem(pattern: str | None) -> str:

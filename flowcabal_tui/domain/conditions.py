@@ -24,13 +24,12 @@ from flowcabal_tui.domain.condition_forms import (
     check_shape,
     paths_in,
     pattern_problem,
-    read,
 )
 from flowcabal_tui.domain.errors import BindingError, ConditionError
 from flowcabal_tui.domain.formats import MISSING, text_of
 from flowcabal_tui.locale import _
 
-__all__ = ["KINDS", "Band", "Condition", "ConditionResult", "check", "check_shape", "paths_in", "read"]
+__all__ = ["KINDS", "Band", "Condition", "ConditionResult", "check", "check_shape", "paths_in"]
 _PATTERN_SECONDS: Final = 0.5
 
 

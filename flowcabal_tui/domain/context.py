@@ -99,11 +99,6 @@ class About:
     titles: Mapping[str, str] = field(default_factory=dict)
     added: int = 0
 
-    @property
-    def title(self) -> str:
-        """The title of the chapter."""
-        return self.titles.get("chapter.title", "")
-
 
 NOTHING_ABOUT: Final = About()
 

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 _NAMES_SHOWN: Final = 20
 
 
+def available(names: Iterable[str]) -> str:
+    """The names among which one that is unknown was sought: for the detail or the advice of an error."""
+    return _("Available: {names}").format(names=_(", ").join(names))
+
+
 class FlowCabalError(Exception):
     """An error whose text is shown to the user unchanged."""
 

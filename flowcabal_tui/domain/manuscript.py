@@ -70,11 +70,6 @@ class Draft:
     newest: int
     at: datetime
 
-    @property
-    def is_outdated(self) -> bool:
-        """True when the chapter has, or may have, a newer text than the edited version."""
-        return self.base != self.newest
-
 
 @dataclass(frozen=True, slots=True)
 class ImportedChapter:

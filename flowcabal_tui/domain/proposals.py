@@ -36,6 +36,10 @@ DecisionScope = Literal["any", "findings", "proposals", "impact"]
 Verdict = Literal["confirm", "correct", "drop"]
 OPEN_STATES: Final[tuple[ProposalState, ...]] = ("waiting", "applied")
 DECIDED: Final[tuple[ProposalState, ...]] = ("confirmed", "corrected", "dropped", "intended", "useless", "changed")
+LISTED_STATES: Final[Mapping[str, tuple[ProposalState, ...]]] = {
+    "open": OPEN_STATES, "waiting": ("waiting",), "decided": DECIDED, "all": (),
+}  # fmt: skip
+"""The states of the proposals in each list of the writer."""
 ReasonCode = Literal[
     "quoted", "short", "unnamed", "unrelated", "unquoted", "unknown", "overrules",
     "named", "rare", "inside", "shared", "own", "worded",

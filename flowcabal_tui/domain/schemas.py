@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from flowcabal_tui.domain import paths
-from flowcabal_tui.domain.errors import BindingError
+from flowcabal_tui.domain.errors import BindingError, available
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import RESULT, Part, Path
 from flowcabal_tui.domain.workflow import Problem
@@ -87,7 +87,7 @@ def follow_field(schema: Schema, name: str, *, path: str, field: str = "") -> Sc
         return Problem(code="SCHEMA_MISMATCH", message=error.title, field=field)
     except _Mismatch as mismatch:
         close = difflib.get_close_matches(str(parts[mismatch.index - 1]), mismatch.known, 1)
-        names = " " + _("Available: {names}").format(names=_(", ").join(mismatch.known[:20])) if mismatch.known else ""
+        names = " " + available(mismatch.known[:20]) if mismatch.known else ""
         message = _("{path} has no field {name}.").format(path=path, name=name) + names
         return Problem(code="SCHEMA_MISMATCH", message=message, field=field, fix="".join(close))
 

@@ -5,7 +5,7 @@ The `sentence` of a record's evidence is the quotation itself, verbatim from the
 
 from __future__ import annotations
 
-from typing import Literal, NewType
+from typing import Final, Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Evidence
@@ -102,6 +102,12 @@ class Moment:
 
 
 StoryRecord = Relation | Fact | Promise | Moment
+_FOLDERS: Final = {Relation: "relations", Fact: "facts", Promise: "promises", Moment: "moments"}
+
+
+def record_uri(record: StoryRecord) -> str:
+    """The uri of a record in a receipt."""
+    return f"{_FOLDERS[type(record)]}/{record.id}"
 
 
 def wording(record: StoryRecord) -> str:

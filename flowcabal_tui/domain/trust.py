@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 from flowcabal_tui.domain.ids import Digest
@@ -67,15 +67,6 @@ class TrustRequest:
         order = list(TRUST_KINDS)
         once = {item.digest: item for item in items}.values()
         return cls(tuple(sorted(once, key=lambda item: (order.index(item.kind), item.target, item.name))))
-
-    @property
-    def digest(self) -> Digest:
-        """The digest of all items, in any order."""
-        return digest_of(sorted(item.digest for item in self.items))
-
-    def beyond(self, confirmed: Collection[str]) -> TrustRequest:
-        """The items whose digests are not among `confirmed`."""
-        return TrustRequest(tuple(item for item in self.items if item.digest not in confirmed))
 
     def lines(self) -> tuple[str, ...]:
         """A heading for each kind, and below it an indented line for each item."""

@@ -31,7 +31,6 @@ class DiscoveredModels:
     endpoint: Endpoint
     models: tuple[str, ...]
     local: bool = False
-    embedding: Endpoint | None = None
 
 
 async def discover(environ: Mapping[str, str], local: Mapping[str, str] = LOCAL) -> tuple[DiscoveredModels, ...]:
@@ -48,8 +47,7 @@ def in_environment(environ: Mapping[str, str]) -> tuple[DiscoveredModels, ...]:
 def _proposal(known: Preset, environ: Mapping[str, str]) -> DiscoveredModels:
     url = environ.get(known.base_env, "").strip() or known.base_url
     endpoint = Endpoint(provider=known.provider, model=known.model, base_url=url, api_key_env=known.key_env)
-    embedding = Endpoint(model=known.embedding, base_url=url, api_key_env=known.key_env) if known.embedding else None
-    return DiscoveredModels(known.name, endpoint, (known.model,), embedding=embedding)
+    return DiscoveredModels(known.name, endpoint, (known.model,))
 
 
 async def _on_this_machine(name: str, url: str) -> DiscoveredModels | None:

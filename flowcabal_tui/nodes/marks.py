@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Literal
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.reaching import reached
+from flowcabal_tui.domain.versions import StaleKind
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.nodes.plan import Plan
-
-Stale = Literal["direct", "propagated"]
-"""direct: the node itself was edited; propagated: something above it was."""
 
 
 def _every(_node: NodeId) -> bool:
     return True
 
 
-def stale_after_edit(plan: Plan, node: NodeId, *, has_output: Callable[[NodeId], bool] = _every) -> dict[NodeId, Stale]:
+def stale_after_edit(
+    plan: Plan, node: NodeId, *, has_output: Callable[[NodeId], bool] = _every
+) -> dict[NodeId, StaleKind]:
     """The marks after `node` was edited: direct for the node, propagated for all nodes after it.
 
     A node without an output cannot be stale.
@@ -27,7 +26,9 @@ def stale_after_edit(plan: Plan, node: NodeId, *, has_output: Callable[[NodeId],
     return marks | {node: "direct"} if has_output(node) else marks
 
 
-def stale_after_run(plan: Plan, node: NodeId, *, has_output: Callable[[NodeId], bool] = _every) -> dict[NodeId, Stale]:
+def stale_after_run(
+    plan: Plan, node: NodeId, *, has_output: Callable[[NodeId], bool] = _every
+) -> dict[NodeId, StaleKind]:
     """The marks after the output of `node` changed: all nodes after it are marked as propagated.
 
     The same applies when the node is deleted: then `plan` is the one that still contains it.

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import models_json_schema
 
-from flowcabal_tui.domain.errors import WorkflowError
+from flowcabal_tui.domain.errors import WorkflowError, available
 from flowcabal_tui.domain.workflow import Body, Edge, Keep, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
@@ -74,7 +74,7 @@ def _kind(name: str) -> NodeKind:
         close = nearest(name, tuple(kinds()))
         raise WorkflowError(
             _("There is no kind {kind}.").format(kind=name[:60]),
-            _("Available: {names}").format(names=_(", ").join(kinds())),
+            available(kinds()),
             _("Did you mean {near}?").format(near=close) if close else "",
         )
     return kinds()[name]

@@ -113,11 +113,6 @@ class CommandQueue:
                         table.accepted[marked.kind] = marked.accepted.__get__(service)
         return table
 
-    @property
-    def kinds(self) -> frozenset[type[Command]]:
-        """The commands that some service carries out."""
-        return frozenset(self._table.methods)
-
     def new_id(self) -> CommandId:
         """The id of the next command."""
         return CommandId(f"c{next(self._numbers)}")

@@ -38,10 +38,6 @@ class ExternalKnowledge:
         self._status: KnowledgeStatus = Stopped()
         self._polling: asyncio.Task[None] | None = None
 
-    @property
-    def status(self) -> KnowledgeStatus:
-        return self._status
-
     def address(self) -> Address:
         """The address; raises KnowledgeError when the URL or the key's variable cannot be used."""
         if not host_of(self._url) or urlsplit(self._url.strip()).scheme not in {"http", "https"}:

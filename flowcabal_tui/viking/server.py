@@ -151,10 +151,6 @@ class OpenVikingServer:
         self._address: Address | None = None
 
     @property
-    def status(self) -> KnowledgeStatus:
-        return self._status
-
-    @property
     def workspace(self) -> Path:
         """OpenViking's own files, which `KnowledgeSync` may prepare on disk."""
         return self._folder / "workspace"

@@ -44,7 +44,6 @@ BELL = fact(
     "bell", "真铜铃埋在柳树下。", 1, SECRET, about=(ZHOU.id,), secret=True,
     known_by=(Knower(ZHOU.id), Knower(SHEN.id, ChapterId("c2"), place(2, SECRET))),
 )  # fmt: skip
-IN_A_DREAM = fact("dream", "铃在梦里。", 4, SECRET, about=(ZHOU.id,), secret=True, known_by=(Knower(ZHOU.id),))
 STORY = Story(
     relations=(
         Relation(

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from inspect import getfile
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from textual.events import Key
-from textual.pilot import Pilot
 from textual.screen import Screen
 
 from flowcabal_tui.domain.comments import Comment
@@ -35,6 +33,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.findings import FindingList, FindingsScreen
 from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+from tests.bench.drawn import drawn_after
 from tests.bench.projects import own_folders
 from tests.bench.report import Figure, checked
 from tests.tui.try_out import invented_access
@@ -45,8 +44,6 @@ COMMENTS: Final = 2_000
 CHAPTERS: Final = 120
 REPEAT: Final = 9
 MOST: Final = 150.0
-_LOOKS: Final = 10_000
-_SLICE: Final = 0.002
 _TEXT: Final = "林黛玉在潇湘馆见了宝玉，说起旧事；雨落在竹上，两人都没有再提那封信。\n" * 100
 
 
@@ -75,7 +72,9 @@ async def _measure(folder: Path) -> list[Figure]:
             ("L", _has_findings, f"{FINDINGS:,} findings of {CHAPTERS} chapters in sight"),
             (";", _has_comments, f"{COMMENTS:,} comments of {CHAPTERS} chapters in sight"),
         ):
-            walls, used = zip(*[await _opened(pilot, key, is_listed) for _n in range(REPEAT)], strict=True)
+            name = "semicolon" if key == ";" else key
+            times = [await drawn_after(pilot, Key(name, key), is_listed) for _n in range(REPEAT)]
+            walls, used = zip(*times, strict=True)
             first = f"{what}: the first time"
             figures += [
                 checked(what, statistics.median(walls), MOST, "ms"),
@@ -125,23 +124,6 @@ def _finding(chapters: Sequence[Chapter], number: int) -> Proposal:
 def _comment(chapter: Chapter, number: int) -> Comment:
     at = number // CHAPTERS * 34 % 3_000
     return Comment(chapter.id, f"第{number}条批注", "question", _TEXT[at : at + 12], at, at + 12)
-
-
-async def _opened(pilot: Pilot[int], key: str, is_listed: Callable[[Screen[object]], bool]) -> tuple[float, float]:
-    """Milliseconds from the key until rows are drawn, and those of the processor."""
-    begun, used = time.perf_counter(), time.process_time()
-    pilot.app.post_message(Key("semicolon" if key == ";" else key, key))
-    for _look in range(_LOOKS):
-        if is_listed(pilot.app.screen):
-            break
-        await asyncio.sleep(_SLICE)
-    await pilot._wait_for_screen()
-    pilot.app.screen._on_timer_update()
-    taken = (time.perf_counter() - begun) * 1000, (time.process_time() - used) * 1000
-    await settled(pilot)
-    await pilot.press("escape")
-    await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
-    return taken
 
 
 def _has_comments(screen: Screen[object]) -> bool:

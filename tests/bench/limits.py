@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flowcabal_tui.domain.bindings import resolve
-from flowcabal_tui.domain.conditions import check, read
+from flowcabal_tui.domain.conditions import Condition, check
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.expressions import evaluate
 from flowcabal_tui.drawing.layout import lay_out
@@ -66,7 +66,7 @@ def _expression() -> object:
 
 
 def _pattern() -> object:
-    condition = read({"kind": "regex_match", "source": "long", "pattern": "(a+)+$b"})
+    condition = Condition(kind="regex_match", source="long", pattern="(a+)+$b")
     return check(condition, {"long": "a" * 50_000})
 
 

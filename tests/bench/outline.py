@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from flowcabal_tui.tui.memory.outline import OutlineScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+from tests.bench.drawn import drawn_after
 from tests.bench.projects import own_folders
 from tests.bench.report import Figure, checked
 from tests.tui.try_out import invented_access
@@ -34,9 +34,6 @@ BYTES: Final = 2_000_000
 CHAPTERS: Final = 1_200
 REPEAT: Final = 5
 MOST: Final = 300.0
-_LOOKS: Final = 10_000
-_SLICE: Final = 0.002
-"""Seconds between two looks at the screen; the thread that reads needs the interpreter meanwhile."""
 _BEAT: Final = "- 林黛玉在潇湘馆见了宝玉，说起旧事；雨落在竹上，两人都没有再提那封信。\n"
 
 
@@ -97,19 +94,7 @@ async def _opened(pilot: Pilot[int]) -> tuple[float, float]:
     await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
     await pilot.press("end")
     await settled(pilot)
-    begun, used = time.perf_counter(), time.process_time()
-    pilot.app.post_message(Key("enter", None))
-    for _look in range(_LOOKS):
-        if _has_rows(pilot.app.screen):
-            break
-        await asyncio.sleep(_SLICE)
-    await pilot._wait_for_screen()
-    pilot.app.screen._on_timer_update()
-    taken = (time.perf_counter() - begun) * 1000, (time.process_time() - used) * 1000
-    await settled(pilot)
-    await pilot.press("escape")
-    await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
-    return taken
+    return await drawn_after(pilot, Key("enter", None), _has_rows)
 
 
 def _has_rows(screen: Screen[object]) -> bool:

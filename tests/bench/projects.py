@@ -18,7 +18,7 @@ from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.project import create_project
 from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings, load_project, save_project
-from tests.bench.report import Missing, given
+from tests.bench.report import given
 from tests.trusting import confirmed
 
 FOLDERS: Final = ("CONFIG", "STATE", "CACHE", "DATA")
@@ -93,9 +93,3 @@ class Child:
             if line.get("phase") == phase and line.get("begins") is begins:
                 return line
         raise RuntimeError(f"the scenario ended before {phase}")
-
-
-def last_chapter(wanted: int, source: Path) -> None:
-    """Raises Missing when the novel is shorter."""
-    if source.is_dir() and len(list(source.iterdir())) < wanted:
-        raise Missing(f"{source} has fewer than {wanted} chapters")

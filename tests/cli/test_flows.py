@@ -42,6 +42,18 @@ def test_a_folder_of_flows_is_validated_with_each_other(call: Call, flows: Path)
     assert call("validate", flows).code == 1
 
 
+def test_flows_that_run_each_other_and_a_reference_in_two_files_are_refused(call: Call, flows: Path) -> None:
+    twice = flow(
+        "battle", sequence("again"), {"id": "again", "type": "Subflow", "subflow": {"ref": "main@2"}}, version=3
+    )
+    (flows / "twice.json").write_text(json.dumps(twice))
+    checked = call("simulate", flows, "main")
+    assert checked.code == 2 and "battle@3 is defined in two files" in checked.err
+    (flows / "below" / "battle.json").unlink()
+    checked = call("validate", flows)
+    assert checked.code == 1 and "battle@3 calls itself through main@2" in checked.out
+
+
 def test_a_pipe_in_a_folder_of_flows_or_actions_is_passed_over(call: Call, flows: Path) -> None:
     pipe(flows / "pipe.json")
     assert call("validate", flows).code == 0

@@ -13,8 +13,8 @@ from flowcabal_tui.dialects.detect import dialect_of
 from flowcabal_tui.dialects.reading import load
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.nodes.schema import workflow_schema
-from flowcabal_tui.nodes.schema_page import language_page
 from tests.cli.conftest import Call
+from tests.pages.language import language_page
 
 ROOT = Path(flowcabal_tui.__file__).parent
 SHIPPED = [

@@ -13,15 +13,16 @@ from flowcabal_tui.dialects.flowcabal import dependency_problem, read, write
 from flowcabal_tui.dialects.flowcabal.known import kept
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.versions import StaleKind
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.nodes.graph import dependencies, order
-from flowcabal_tui.nodes.marks import Stale, stale_after_edit, stale_after_run, todo
+from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, todo
 from flowcabal_tui.nodes.plan import Plan, plan
 from flowcabal_tui.nodes.validation import validate
 from tests.compat.flowcabal_fakes import Memory, checked, ran, refusal
 from tests.compat.result import CaseResult
 
-Marks = Mapping[NodeId, Stale]
+Marks = Mapping[NodeId, StaleKind]
 
 HERE = "flowcabal"
 Case = dict[str, Any]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flowcabal_tui.dialects.report import Conversion, DialectError
-from flowcabal_tui.dialects.smarttavern import read, read_library
+from flowcabal_tui.dialects.smarttavern import read
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError, WorkflowError
 from flowcabal_tui.domain.items import items_of
@@ -23,6 +23,7 @@ from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol.runs import WorkflowFailed
 from tests.compat.result import CaseResult
+from tests.dialects.tavern_flows import read_together
 from tests.runner.fakes import Bench, FakeModel
 
 HERE = "smarttavern"
@@ -132,12 +133,12 @@ def _case_state(case: Mapping[str, Any]) -> DualState:
 
 def _flow(case: Mapping[str, Any], documents: list[dict[str, Any]]) -> Ran:
     """Reads the documents, the first of which is run; the others may be called."""
-    texts = {str(number): json.dumps(document) for number, document in enumerate(documents)}
-    read_flows, errors = read_library(texts)
-    if errors:
-        return Ran(error=str(next(iter(errors.values()))))
-    others = {one.workflow.reference: one.workflow for one in read_flows.values()}
-    return asyncio.run(_ran(read_flows["0"], others, case["items"], _case_state(case)))
+    try:
+        flows = read_together(*map(json.dumps, documents))
+    except DialectError as error:
+        return Ran(error=str(error))
+    others = {one.workflow.reference: one.workflow for one in flows}
+    return asyncio.run(_ran(flows[0], others, case["items"], _case_state(case)))
 
 
 def _node_case(case: dict[str, Any]) -> tuple[str, str]:

@@ -9,9 +9,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowcabal_tui.dialects.smarttavern import read_library, write
+from flowcabal_tui.dialects.smarttavern import write
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.nodes.validation import require_valid
+from tests.dialects.tavern_flows import read_together
 from tests.nodes.flows import bench
 from tests.nodes.item_flows import Allowed
 
@@ -136,9 +137,7 @@ def test_a_flow_gives_what_folding_it_gives(main, sub, items):
 
 
 async def _followed(main: Flow, sub: Flow, items: Items) -> None:
-    read, errors = read_library({"main": json.dumps(main), "sub": json.dumps(sub)})
-    assert not errors
-    workflow, called_flow = read["main"].workflow, read["sub"].workflow
+    workflow, called_flow = (each.workflow for each in read_together(json.dumps(main), json.dumps(sub)))
     require_valid(workflow)
     state, wanted_state = DualState(), dict[str, Any]()
     run = await bench(Allowed(workflows=(called_flow,))).run(workflow, inputs={"items": items}, scope={"state": state})
@@ -156,11 +155,10 @@ async def _followed(main: Flow, sub: Flow, items: Items) -> None:
 @settings(deadline=None, max_examples=100)
 @given(flows("main", True), flows("sub", False))
 def test_a_flow_that_is_written_is_read_as_the_same(main, sub):
-    read, _errors = read_library({"main": json.dumps(main), "sub": json.dumps(sub)})
-    workflow = read["main"].workflow
+    workflow = read_together(json.dumps(main), json.dumps(sub))[0].workflow
     written, _notes = write(workflow)
-    again, errors = read_library({"main": json.dumps(written), "sub": json.dumps(sub)})
-    assert not errors and shape_of(again["main"].workflow) == shape_of(workflow)
+    again = read_together(json.dumps(written), json.dumps(sub))[0].workflow
+    assert shape_of(again) == shape_of(workflow)
 
 
 def shape_of(workflow: Any) -> list[Any]:

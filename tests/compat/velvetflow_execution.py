@@ -172,10 +172,6 @@ def _equal(ours: Any, theirs: Any, as_text: Callable[[Any, Any], bool] = lambda 
     return bool(ours == theirs) and isinstance(ours, bool) == isinstance(theirs, bool)
 
 
-def _types(case: Case) -> set[str]:
-    return {str(node.get("type")) for node in case.get("workflow", {}).get("nodes", [])}
-
-
 def _raised(case: Case) -> str:
     return str(case["expected"].get("raises", ""))
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.dialects.report import DialectError
-from flowcabal_tui.dialects.smarttavern import findings, read, read_library, write
+from flowcabal_tui.dialects.smarttavern import findings, read, write
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.nodes.graph import kind_and_params
+from tests.dialects.tavern_flows import read_together
 from tests.nodes.flows import bench, failure
 from tests.nodes.item_flows import Allowed
 
@@ -40,10 +41,9 @@ def call(name: str, ref: str, **maps: Any) -> dict[str, Any]:
 
 async def run(text: str, items: Any, *others: str, state: DualState | None = None):
     """What the flow gives for these items, with the others at hand."""
-    conversions, errors = read_library({str(n): one for n, one in enumerate((text, *others))})
-    assert errors == {}
-    made = bench(Allowed(workflows=tuple(one.workflow for one in conversions.values())))
-    going = await made.run(conversions["0"].workflow, inputs={"items": items}, scope={"state": state or DualState()})
+    flows = [conversion.workflow for conversion in read_together(text, *others)]
+    made = bench(Allowed(workflows=tuple(flows)))
+    going = await made.run(flows[0], inputs={"items": items}, scope={"state": state or DualState()})
     ended = await going.execute()
     last = next((going.outputs[node] for node in reversed(going.nodes) if node in going.outputs), None)
     return (last.value if last and ended == "done" else failure(made)), ended
@@ -130,20 +130,6 @@ async def test_a_flow_that_runs_itself_is_refused_while_it_has_no_depth():
     assert "ENDLESS_CALLS" in {finding.code for finding in findings(text)}
     value, ended = await run(text, [{}])
     assert ended == "failed" and "f@1" in value
-
-
-def test_flows_that_run_each_other_are_reported():
-    one, two = document(call("e", "g@1")), document(call("e", "f@1"), name="g")
-    conversions, errors = read_library({"one.json": one, "two.json": two})
-    assert not errors and [other.id for other in conversions["one.json"].others] == ["g"]
-    assert all(any(note.level == "lost" for note in one.notes) for one in conversions.values())
-
-
-def test_a_reference_that_stands_in_two_files_is_an_error_of_the_second():
-    conversions, errors = read_library(
-        {"a.json": document(MAP, entry="a"), "b.json": document(MAP, entry="a"), "c": "{"}
-    )
-    assert set(conversions) == {"a.json"} and set(errors) == {"b.json", "c"} and "f@1" in errors["b.json"].title
 
 
 def test_yaml_and_chinese_ids_are_read():

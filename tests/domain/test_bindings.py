@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowcabal_tui.domain import sizes
-from flowcabal_tui.domain.bindings import check_shape, fill, paths_in, references, resolve
+from flowcabal_tui.domain.bindings import check_shape, paths_in, references, resolve
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.ids import NodeId
 from tests.effort import effort
@@ -95,13 +95,8 @@ def test_what_cannot_be_filled_in_is_an_error_that_names_what_there_is(value: An
 
 
 def test_inserted_text_is_never_read_again() -> None:
-    assert fill("{{sly.text}}", NAMES) == NAMES["result_of"]["sly"]["text"]
+    assert resolve("{{sly.text}}", NAMES) == NAMES["result_of"]["sly"]["text"]
     assert resolve({"__from__": "result_of.sly.text"}, NAMES) == NAMES["result_of"]["sly"]["text"]
-
-
-def test_a_prompt_text_fills_in_braces_only() -> None:
-    assert fill("project.name", NAMES) == "project.name"
-    assert fill("{{project.name}}", NAMES) == "长夜"
 
 
 def test_a_tree_that_contains_itself_many_times_is_refused_by_what_was_counted(

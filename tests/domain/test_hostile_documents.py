@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from flowcabal_tui.domain import binding_checks, bindings, condition_checks, conditions, expressions, paths, schemas
 from flowcabal_tui.domain.aggregates import AGGREGATES, STEPS
@@ -70,8 +71,8 @@ def test_conditions(raw: dict[str, Any], kind: str) -> None:
     for condition in (raw, raw | {"kind": kind}):
         findings = conditions.check_shape(condition)
         conditions.paths_in(condition)
-        with contextlib.suppress(FlowCabalError):
-            conditions.check(conditions.read(condition), NAMES)
+        with contextlib.suppress(FlowCabalError, ValidationError):
+            conditions.check(conditions.Condition.model_validate(condition), NAMES)
         assert all(finding.field for finding in findings)
 
 

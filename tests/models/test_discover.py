@@ -27,7 +27,6 @@ def test_every_known_provider_is_proposed() -> None:
 def test_an_address_in_the_environment_goes_with_its_key() -> None:
     (found,) = in_environment({"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"})
     assert found.endpoint.base_url == "http://127.0.0.1:9/v1"
-    assert found.embedding is not None and found.embedding.base_url == "http://127.0.0.1:9/v1"
 
 
 async def test_a_model_on_this_machine_comes_first_and_is_only_asked_for_its_list(server: FaultServer) -> None:

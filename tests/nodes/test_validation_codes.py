@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import flowcabal_tui
-from flowcabal_tui.nodes.validation.codes import CODES
+from tests.pages.codes import CODES
 
 ROOT = Path(flowcabal_tui.__file__).parent
 

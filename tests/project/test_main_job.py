@@ -25,9 +25,6 @@ DRAFT = (
 PEOPLE = ("Ines Marlow", "Tobias Crane")
 
 
-Imported = AsyncIterator[Case]
-
-
 @pytest_asyncio.fixture(params=["openai", "anthropic"])
 async def case(
     request: pytest.FixtureRequest, server: FaultServer, folder: Path, tmp_path: Path

@@ -338,7 +338,7 @@ class FakeProject(FakeReading, FakeBuilds):
         self.settings.apply(command)
         match command:
             case ConfirmTrust(items=items):
-                rest = self.trust_view.asked.beyond(items)
+                rest = TrustRequest(tuple(item for item in self.trust_view.asked.items if item.digest not in items))
                 self.trust_view = TrustView("changed" if rest.items else "trusted", rest, self.trust_view.asked)
                 self._events.append(TrustChanged(self.trust_view.state))
             case WriteChapter(chapter=chapter, text=text, note=note):

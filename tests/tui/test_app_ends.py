@@ -34,7 +34,7 @@ def broken(self):
 
 FlowCabalApp.action_help = broken
 settings = ScreenSettings(language="en", wizard_done=True)
-sys.exit(run_app(invented_access("en"), settings, state_folder=Path(sys.argv[1])))
+sys.exit(run_app(FlowCabalApp(invented_access("en"), settings, state_folder=Path(sys.argv[1]))))
 """
 LEADER = """
 import signal, subprocess, sys

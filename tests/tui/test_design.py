@@ -12,13 +12,13 @@ from textual.widgets import Static, Tree
 from flowcabal_tui.domain.proposals import ProposalState
 from flowcabal_tui.domain.run import NodeState, RunState
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.app.design_page import design_page
 from flowcabal_tui.tui.app.themes import GROUNDS, SECONDARY_CONTRAST, TEXT_CONTRAST
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.proposal_list import _SIGNS as PROPOSAL_SIGNS
 from flowcabal_tui.tui.story.words import PROMISE_STATES
 from flowcabal_tui.tui.widgets.rail_graph import STATE_ROLES, STATE_SIGNS
 from flowcabal_tui.tui.widgets.roles import ROLES
+from tests.pages.design import design_page
 from tests.snapshots.test_whole import SOUGHT, opened, project, typed
 from tests.tui.waiting import answered
 

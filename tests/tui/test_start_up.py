@@ -71,7 +71,7 @@ async def chapters_are_there(workspace):
     os._exit(0)
 
 WorkspaceScreen._add_rest = chapters_are_there
-app.run_app = lambda *given, **named: app.FlowCabalApp(*given, **named).run(headless=True, size=(140, 40))
+app.run_app = lambda opened: opened.run(headless=True, size=(140, 40))
 screen._screen(Path(sys.argv[1]), "en", read_only=False)
 """
 
@@ -89,7 +89,7 @@ def keys_count(project):
     os._exit(0)
 
 Project.begin = keys_count
-app.run_app = lambda *given, **named: app.FlowCabalApp(*given, **named).run(headless=True, size=(140, 40))
+app.run_app = lambda opened: opened.run(headless=True, size=(140, 40))
 screen._screen(Path(sys.argv[1]), "en", read_only=False)
 """
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.settings.book_summary import BookSummary
 from flowcabal_tui.settings.screen import ScreenSettings
-from flowcabal_tui.tui.app.app import run_app
+from flowcabal_tui.tui.app.app import FlowCabalApp, run_app
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess, Recent
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def main() -> int:
     options.add_argument("--theme", default="")
     chosen = options.parse_args()
     language = "zh" if chosen.zh else "en"
-    return run_app(
+    app = FlowCabalApp(
         invented_access(language, locked=chosen.locked),
         ScreenSettings(language=language, theme=chosen.theme, wizard_done=not chosen.wizard,
                     editor=os.environ.get("EDITOR", "")),
@@ -83,6 +83,7 @@ def main() -> int:
         proposals=PROPOSALS,
         state_folder=Path(tempfile.gettempdir()) / "flowcabal-try-out",
     )  # fmt: skip
+    return run_app(app)
 
 
 if __name__ == "__main__":

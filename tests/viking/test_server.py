@@ -108,7 +108,7 @@ async def external_status(kind: type[ExternalKnowledge], url: str, variable: str
     await external.start()
     status = await statuses.wait_for(lambda status: isinstance(status, External))
     await external.stop(wait=True)
-    assert external.status == Stopped()
+    assert statuses.seen[-1] == Stopped()
     assert isinstance(status, External)
     return status
 

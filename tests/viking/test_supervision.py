@@ -109,7 +109,7 @@ async def test_without_an_installed_server_it_is_absent(tmp_path: Path, monkeypa
     statuses = Statuses()
     server = OpenVikingServer(tmp_path / "knowledge", ENDPOINT, statuses)
     await server.start()
-    assert server.status == Absent()
+    assert statuses.seen == [Absent()]
     await server.stop(wait=True)
 
 

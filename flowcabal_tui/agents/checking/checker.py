@@ -158,7 +158,6 @@ class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
                     Quotation(
                         source.text[start:end], source.uri, source.start + start, source.start + end, source.title
                     ),
-                    source,
                     angle=self._angle_of(claim),
                     subtype=claim.subtype,
                     explanation=clean(claim.explanation).strip(),

@@ -13,7 +13,6 @@ from flowcabal_tui.agents.checking.evidence.ranking import Sentence
 from flowcabal_tui.agents.checking.pairs import Pair, Pairs
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
 from flowcabal_tui.agents.context.gather import BookInputs
-from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.shapes.claims import Claims
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault
 from flowcabal_tui.domain.run import Angle, Quotation
@@ -55,7 +54,6 @@ class Doubt:
     angles: tuple[Angle, ...]
     draft: Quotation
     source: Quotation
-    shown: SourceText
     pair: Pair | None = None
     angle: Angle | None = None
     subtype: str = ""
@@ -139,7 +137,7 @@ def of_pair(pair: Pair, goal: JudgedDraft, angles: tuple[Angle, ...]) -> Doubt:
     statement, source = pair.statement, pair.passage
     draft = Quotation(statement.text, goal.uri, statement.start, statement.end, goal.title)
     book = Quotation(source.text, source.uri, source.start, source.start + len(source.text), source.title)
-    return Doubt(angles, draft, book, source, pair, strong=pair.strong)
+    return Doubt(angles, draft, book, pair, strong=pair.strong)
 
 
 def angle_of(named: str, subtype: str, angles: Sequence[Angle]) -> Angle:

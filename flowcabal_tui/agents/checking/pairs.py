@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -56,10 +56,6 @@ class Pairs:
     def passages(self) -> tuple[SourceText, ...]:
         """The passages, each once."""
         return tuple({each.passage.id: each.passage for each in self.all}.values())
-
-    def of(self, keys: Collection[tuple[str, str]]) -> Pairs:
-        """Only these, in the opposite order."""
-        return Pairs(tuple(each for each in reversed(self.all) if each.key in keys))
 
     @property
     def fenced(self) -> Fenced:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.answer_schema import StructuredAnswer, long_text
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.prompt_parts import escaped
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.headings.scenes import lines_of
 
@@ -89,14 +89,14 @@ def seam_request(text: str, seams: Sequence[Seam], language: str) -> ModelReques
     """The whole text with its seams marked, and the sentences of each."""
     parts, at = [], 0
     for seam in seams:
-        parts += [_escaped(text[at : seam.before[1]]), f'<seam n="{seam.number}"/>']
+        parts += [escaped(text[at : seam.before[1]]), f'<seam n="{seam.number}"/>']
         at = seam.before[1]
-    parts.append(_escaped(text[at:]))
+    parts.append(escaped(text[at:]))
     listed = [
         {"seam": seam.number, "before": text[slice(*seam.before)], "after": text[slice(*seam.after)]} for seam in seams
     ]
     words = (
-        f"<draft>\n{''.join(parts)}\n</draft>\n\n<sentences>\n{_escaped(json.dumps(listed, ensure_ascii=False))}\n"
+        f"<draft>\n{''.join(parts)}\n</draft>\n\n<sentences>\n{escaped(json.dumps(listed, ensure_ascii=False))}\n"
         f"</sentences>\n\n{_TASK['zh' if language.startswith('zh') else 'en']}"
     )
     return ModelRequest((Message("user", words),), PURPOSE)
@@ -124,7 +124,3 @@ def with_hunks(text: str, hunks: Sequence[SeamHunk]) -> str:
             raise ValueError(hunk.before)
         text = text[: hunk.start] + hunk.after + text[hunk.end :]
     return text
-
-
-def _escaped(text: str) -> str:
-    return html.escape(text, quote=False)

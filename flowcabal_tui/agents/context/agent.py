@@ -204,7 +204,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
 
     def _read(self, goal: Assignment, seen: BookBefore, words: str, model: Scene) -> SceneReading:
         book = seen.book
-        texts = {"beats": seen.beats[:_MOST_READ], "title": goal.about.title}
+        texts = {"beats": seen.beats[:_MOST_READ], "title": goal.about.titles.get("chapter.title", "")}
         language = book.view.language
         return read_intent(words, seen.last_pages, book.entities, language, **texts, writer=seen.scene, model=model)
 

@@ -15,7 +15,7 @@ from flowcabal_tui.agents.words import word_table
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.prompt_parts import in_language
-from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord, record_uri
 from flowcabal_tui.locale import _
 
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
@@ -31,7 +31,6 @@ _LABEL: Final = 40
 """Maximum characters of a record's label in the receipt."""
 _CLAUSE_ZH: Final = re.compile("[了着过他她它]|^[替给把被向为]")
 """In a Chinese kind of relation: marks a clause about an act (熄了他的灯), not a noun (女儿)."""
-_FOLDERS: Final = {Relation: "relations", Fact: "facts", Promise: "promises", Moment: "moments"}
 _GOES_ON: Final = "，；,;"
 _BEFORE_A_NAME: Final = frozenset(word_table("names", "relation")["before_a_name"].split())
 _WORDS: Final = {
@@ -146,11 +145,12 @@ class _Words:
         self, record: StoryRecord, reason: str, label: str, text: str, chapter: ChapterId | None
     ) -> ContextText:
         """A candidate line, at the position of its chapter. The reason names that chapter."""
-        uri = f"{_FOLDERS[type(record)]}/{record.id}"
         places = [at for each in record.evidence[:1] if (at := self.place(each.chapter))]
         why = _(", ").join([reason, *(_("narrated in chapter {n}").format(n=at) for at in places)])
         short = label if len(label) <= _LABEL else f"{label[: _LABEL - 1].rstrip()}…"
-        return ContextText(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True, label=short)
+        return ContextText(
+            record_uri(record), "", why, "L2", "facts", text, position=self.place(chapter), line=True, label=short
+        )
 
 
 def _terms(text: str, chinese: bool) -> set[str]:

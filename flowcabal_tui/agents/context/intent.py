@@ -63,7 +63,7 @@ def read_intent(
     A value that the `writer` set wins, then one of the agents' `model`, then the rules. Names that the model gives and
     the book does not know are in the scene, but are not looked up.
     """
-    texts = SceneTexts(prompt, beats, title, nearby)
+    texts = SceneTexts(prompt, beats, nearby)
     given, by = merged(writer, model)
     who_by = dict(by).get("who", "rule")
     named = named_in("\n".join((texts.events, title)), entities)

@@ -48,18 +48,17 @@ _MOST_CAST: Final = 12
 class SceneTexts:
     """The texts from which a chapter's scene is read.
 
-    `prompt` is the prompt's own text, `beats` the outline's text for the chapter, `title` the chapter's title, `nearby`
-    the last pages before it.
+    `prompt` is the prompt's own text, `beats` the outline's text for the chapter, `nearby` the last pages before
+    it.
     """
 
     prompt: str
     beats: str = ""
-    title: str = ""
     nearby: str = ""
 
     @property
     def events(self) -> str:
-        """The texts that describe events; a title does not."""
+        """The texts that describe events; the title of the chapter does not."""
         return "\n".join(filter(None, (self.prompt, self.beats)))
 
 

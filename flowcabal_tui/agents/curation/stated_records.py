@@ -22,7 +22,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.proposals import KIND_OF, Change, Difference, Proposal, ProposalPlace, ProposalState, Reason
-from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Sequel, StoryRecord
+from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Sequel, StoryRecord, wording
 from flowcabal_tui.domain.text import clean, digest_of
 
 _LONGEST: Final = 240
@@ -135,7 +135,7 @@ class StatedRecords:
                 continue
             identity = self._id("sequel", record.id, learner or "")
             sequel = Sequel(identity, record.id, self._chapter.id, learner, evidence)
-            says = record.kind if isinstance(record, Relation) else record.text
+            says = wording(record)
             reason = Reason("overrules", says) if record.by == "hand" else self._length_reason(evidence)
             yield self._proposal(sequel, evidence, reason, record)
 

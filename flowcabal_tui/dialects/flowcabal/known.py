@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flowcabal_tui.dialects.flowcabal.documents import Connection4, Parameters4, Position4
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.versions import StaleKind
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.nodes.marks import Stale
 
 KEY: Final = "flowcabal"
 
@@ -50,7 +50,7 @@ class KeptParts(_Kept):
     nodes: dict[str, KeptNode] = Field(default_factory=dict)
     outputs: dict[NodeId, str] = Field(default_factory=dict)
     targets: tuple[NodeId, ...] | None = None
-    stale: dict[NodeId, Stale] = Field(default_factory=dict)
+    stale: dict[NodeId, StaleKind] = Field(default_factory=dict)
 
 
 def kept(workflow: Workflow) -> KeptParts:

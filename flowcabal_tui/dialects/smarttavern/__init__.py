@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowcabal_tui.dialects.smarttavern.library import findings, read, read_library
+from flowcabal_tui.dialects.smarttavern.library import findings, read
 from flowcabal_tui.dialects.smarttavern.writing import write
 
-__all__ = ["findings", "read", "read_library", "write"]
+__all__ = ["findings", "read", "write"]

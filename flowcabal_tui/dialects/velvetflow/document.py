@@ -12,6 +12,8 @@ from flowcabal_tui.locale import _
 MAX_BYTES: Final = 10_000_000
 MAX_NODES: Final = 20_000
 Document = dict[str, Any]
+BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
+"""The field of a condition that names the next node, by the answer."""
 _LISTS: Final = ("nodes", "sub_graph_nodes")
 
 

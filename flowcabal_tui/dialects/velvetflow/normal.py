@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from flowcabal_tui.dialects.report import ConversionNote
-from flowcabal_tui.dialects.velvetflow.document import Document, load
+from flowcabal_tui.dialects.velvetflow.document import BRANCHES, Document, load
 from flowcabal_tui.domain.condition_forms import normalised as with_kind
 from flowcabal_tui.locale import _
 
@@ -23,7 +23,6 @@ _LOOP_NAMES: Final = {
     "mode": "loop_kind",
 }
 _EACH: Final = ("foreach", "for-each", "for", "forEach")
-_BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
 
 
 class PlacedEdge(dict[str, Any]):
@@ -117,13 +116,13 @@ def _to_branches(nodes: list[Any], edges: list[Any], notes: list[ConversionNote]
             left.append(edge)
             continue
         condition, target = edge.get("condition"), edge.get("to")
-        name = _BRANCHES.get(condition) if isinstance(condition, str) else None
+        name = BRANCHES.get(condition) if isinstance(condition, str) else None
         if name and name not in node and target is not None:
             node[name] = target
             message = _("The branch {name} of {node} leads to {target}, as its edge says.")
             message = message.format(name=condition, node=node["id"], target=target)
             notes.append(ConversionNote("changed", edge.at, message))
-        elif not (name and node.get(name) == target) and (condition or target not in map(node.get, _BRANCHES.values())):
+        elif not (name and node.get(name) == target) and (condition or target not in map(node.get, BRANCHES.values())):
             left.append(edge)
     return left
 
@@ -134,7 +133,7 @@ def _node(node: Mapping[str, Any], place: str, notes: list[ConversionNote]) -> D
     made["params"] = dict(params) if isinstance(params, dict) else {}
     if params is not None and not isinstance(params, dict):
         notes.append(ConversionNote("lost", f"{place}.params", _("params must be an object.")))
-    for name in _BRANCHES.values():
+    for name in BRANCHES.values():
         if made.get(name) == "null":
             made[name] = None
     match made.get("type"):

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from flowcabal_tui.dialects.report import Conversion, ConversionNote, DialectError
 from flowcabal_tui.dialects.velvetflow import loops
-from flowcabal_tui.dialects.velvetflow.document import Document
+from flowcabal_tui.dialects.velvetflow.document import BRANCHES, Document
 from flowcabal_tui.dialects.velvetflow.normal import PlacedEdge, normal
 from flowcabal_tui.dialects.velvetflow.places import Places, Telling
 from flowcabal_tui.dialects.velvetflow.references import BindingReferences, NameScope
@@ -21,7 +21,6 @@ from flowcabal_tui.locale import _
 
 TYPES: Final = ("start", "end", "action", "condition", "loop", "parallel", "switch", "reasoning", "data")
 _BANDED: Final = ("multi_band", "max_in_range")
-_BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
 _CONTROL: Final = "__"
 """Prefix of parameters for VelvetFlow's executor, not for the action (except references, `__from__`)."""
 _PLACEHOLDER: Final = {"kind": "action", "params": {"action": "?"}}
@@ -150,7 +149,7 @@ class _Reader:
     def edge(self, edge: Document, source: Document, at: str) -> Edge:
         """An edge that the document declares; from a branch that is null it is never taken."""
         condition = None if edge.get("condition") is None else str(edge["condition"])
-        name = _BRANCHES.get(condition or "")
+        name = BRANCHES.get(condition or "")
         if condition == NEVER or (source.get("type") == "condition" and name in source and source[name] is None):
             template = _("The edge is never taken: this branch of {node} is null and ends there.")
             message = template.format(node=edge["from"])
@@ -197,7 +196,7 @@ class _Reader:
 
     def placed_targets(self, node: Document, place: str) -> None:
         """Targets of branches that are not names."""
-        for name in (*_BRANCHES.values(), "default_to_node"):
+        for name in (*BRANCHES.values(), "default_to_node"):
             if not isinstance(node.get(name), (str, type(None))):
                 message = _("It must be the id of a node, or null.")
                 self.telling.wrong("INVALID_SCHEMA", f"{place}.{name}", message)
@@ -210,7 +209,7 @@ class _Reader:
         if node.get("type") in ("start", "end") and node["params"]:
             self.telling.note("lost", f"{place}.params", _("start and end have no params."))
         if node.get("type") != "condition":
-            for name in _BRANCHES.values():
+            for name in BRANCHES.values():
                 if node.get(name) is not None:
                     self.telling.wrong("INVALID_SCHEMA", f"{place}.{name}", _("Only conditions have branches."))
         if node.get("type") != "loop" and "exports" in node["params"]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flowcabal_tui.dialects.report import ConversionNote, DialectError
-from flowcabal_tui.dialects.velvetflow.document import Document
+from flowcabal_tui.dialects.velvetflow.document import BRANCHES, Document
 from flowcabal_tui.dialects.velvetflow.loops import KINDS
 from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.bindings import FROM, ROOTS, is_binding, whole_path
@@ -20,7 +20,6 @@ from flowcabal_tui.nodes.graph import kind_and_params
 
 HOLDS: Final = ("start", "end", "action", "condition", "loop", "parallel")
 _TEMPLATE: Final = re.compile(r"\{\{([^{}]+)\}\}")
-_BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
 
 
 def write(workflow: Workflow) -> tuple[Document, tuple[ConversionNote, ...]]:
@@ -72,7 +71,7 @@ class _Writer:
         if node.get("type") != "condition" or edge.condition is None:
             return None
         bands = [band["label"] for band in node["params"].get("bands", [])]
-        return "true_to_node" if edge.condition in bands else _BRANCHES.get(edge.condition)
+        return "true_to_node" if edge.condition in bands else BRANCHES.get(edge.condition)
 
     def node(self, node: Node, place: str) -> Document:
         made: Document = {"id": node.id, "type": node.kind, "params": {}}

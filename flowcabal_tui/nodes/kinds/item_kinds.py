@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from flowcabal_tui.domain.errors import FlowCabalError, StepFailed
+from flowcabal_tui.domain.errors import FlowCabalError, StepFailed, available
 from flowcabal_tui.domain.items import items_of
 from flowcabal_tui.domain.sizes import SizeBudget
 from flowcabal_tui.domain.workflow import Node, Problem
@@ -130,6 +130,6 @@ def field_of(item: Item, name: str) -> Any:
     if name not in item:
         raise ItemError(
             _("The item has no field {name}.").format(name=name[:60]),
-            _("Available: {names}").format(names=_(", ").join(str(key)[:60] for key in list(item)[:20])),
+            available(str(key)[:60] for key in list(item)[:20]),
         )
     return item[name]

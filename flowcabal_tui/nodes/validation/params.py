@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from flowcabal_tui.domain.errors import available
 from flowcabal_tui.domain.paths import RESULT, Part, shown
 from flowcabal_tui.domain.prompt_text import bindings, node_of
 from flowcabal_tui.domain.refusals import refusal
@@ -53,7 +54,7 @@ def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) 
         if len(error["loc"]) == 1:
             known = sorted(model.model_fields)
             fix = nearest(place, known)
-            message = sentences(message, _("Available: {names}").format(names=_(", ").join(known)))
+            message = sentences(message, available(known))
     return Problem(code="BAD_PARAMS", node=path, field=place, message=message, fix=fix)
 
 

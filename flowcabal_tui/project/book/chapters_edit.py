@@ -11,7 +11,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.following import AFTER_KEEP, following
+from flowcabal_tui.project.book.following import AFTER_EDIT, following
 from flowcabal_tui.protocol.book import (
     BookChanged,
     MergeChapters,
@@ -23,8 +23,6 @@ from flowcabal_tui.protocol.book import (
 from flowcabal_tui.store.book.edits import NewText
 
 ChaptersCommand = ReplaceText | RevertChange | SplitChapter | MergeChapters
-AFTER_EDIT = tuple(kind for kind in AFTER_KEEP if kind != "check")
-"""The steps after an edit, without a check: hundreds of chapters are not checked again for one name."""
 _SHOWN = 40
 """Characters of the words in the note of a version."""
 

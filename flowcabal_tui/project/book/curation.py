@@ -17,7 +17,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, KEEP_EXAMPLE, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.following import AFTER_FORGET, AFTER_KEEP, following
+from flowcabal_tui.project.book.following import AFTER_EDIT, AFTER_KEEP, following
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
@@ -155,9 +155,9 @@ class Curation:
         """Removes a kept output from the memory, or restores it. Returns "edited" when the text of its chapter stays
         because it was edited or kept again later, else ""."""
         kept = await (
-            self._store.book.restore(command.output, following(AFTER_FORGET))
+            self._store.book.restore(command.output, following(AFTER_EDIT))
             if command.restore
-            else self._store.book.forget(command.output, following(AFTER_FORGET))
+            else self._store.book.forget(command.output, following(AFTER_EDIT))
         )
         self._emit(OutputDeleted(command.output, command.restore))
         self._changed(kept.chapter)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.domain.comments import CommentFilter
-from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.errors import UnknownName, available
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.platforms import Platform, PlatformExport
@@ -79,7 +79,7 @@ async def lay_out(
     known = {each.id: each for each in await platforms()}
     if platform not in known:
         title = _("There is no platform {name}.").format(name=clean_line(platform))
-        raise UnknownName(title, "", _("Available: {names}").format(names=_(", ").join(known)))
+        raise UnknownName(title, "", available(known))
     there = [each for each in await store.book.chapters() if each.digest and (not wanted or each.id in wanted)]
     chapters = [
         ImportedChapter(each.title, await store.book.text(each.id), each.volume, each.position) for each in there

@@ -14,8 +14,9 @@ AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1"
 AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "check", "knowledge")
 """An import spends no money: imported chapters are summarised by rule, from sentences of their own, and checked by
 rule."""
-AFTER_FORGET: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
-"""The steps after a text is taken out, without advice on it."""
+AFTER_EDIT: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
+"""The steps after a text is edited or taken out, without advice on it: hundreds of chapters are not checked again for
+one name."""
 AFTER_RENAME: tuple[TaskKind, ...] = ("mirror", "index", "knowledge")
 """The steps after names change; no model reads a chapter again."""
 

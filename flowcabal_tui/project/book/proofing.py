@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, get_args
 
-from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.errors import UnknownName, available
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proofing import ON_REQUEST, ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.text import clean_line
@@ -71,11 +71,7 @@ class Proofing:
         """Writes into the project's file which rules are off. Raises UnknownName or SettingsError."""
         known = get_args(ProofRule)
         if rule not in known:
-            raise UnknownName(
-                _("There is no rule {name}.").format(name=clean_line(rule)),
-                "",
-                _("Available: {names}").format(names=_(", ").join(known)),
-            )
+            raise UnknownName(_("There is no rule {name}.").format(name=clean_line(rule)), "", available(known))
         silent = [] if on or rule in ON_REQUEST else [rule]
         wanted = [rule] if on and rule in ON_REQUEST else []
 

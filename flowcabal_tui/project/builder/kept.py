@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.domain.errors import Gone, RunError, UnknownName
+from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, available
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
@@ -60,10 +60,8 @@ class KeptBuilds:
         try:
             return plain(await self._store.workflows.get(reference))
         except Gone:
-            names = _(", ").join(each.id for each in await self._store.workflows.list())
-            raise UnknownName(
-                _("There is no workflow {ref}.").format(ref=reference), _("Available: {names}").format(names=names)
-            ) from None
+            known = available([each.id for each in await self._store.workflows.list()])
+            raise UnknownName(_("There is no workflow {ref}.").format(ref=reference), known) from None
 
 
 async def _seal_of(kept: Json) -> str:

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.following import AFTER_FORGET, following, tasks
+from flowcabal_tui.project.book.following import AFTER_EDIT, following, tasks
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.memory.parts import MemoryParts
 from flowcabal_tui.protocol.base import Status
@@ -65,7 +65,7 @@ class Purging:
             if command.build is not None:
                 purged = await self._store.maintenance.purge_build(command.build)
             elif command.output is not None:
-                purged = await self._store.maintenance.purge_output(command.output, following(AFTER_FORGET))
+                purged = await self._store.maintenance.purge_output(command.output, following(AFTER_EDIT))
                 self._emit(OutputDeleted(command.output))
             else:
                 assert command.chapter is not None

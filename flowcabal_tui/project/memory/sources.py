@@ -12,7 +12,7 @@ from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import ReferenceId
 from flowcabal_tui.domain.memory import META_NAMES, Entity, Level
-from flowcabal_tui.domain.story import Relation, StoryRecord
+from flowcabal_tui.domain.story import StoryRecord, wording
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.views import OpenedSource
 from flowcabal_tui.project.words import META
@@ -80,7 +80,7 @@ class Sources:
         if record.evidence:
             evidence = record.evidence[0]
             return await self.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
-        return OpenedSource(uri, _("written by hand"), record.kind if isinstance(record, Relation) else record.text)
+        return OpenedSource(uri, _("written by hand"), wording(record))
 
     async def summary(self, uri: str) -> str:
         """The current L0 and L1 of a chapter or profile; "" if there are none yet."""

@@ -14,7 +14,6 @@ from flowcabal_tui.actions.simulation import Simulations, simulate
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import LimitReached, WorkflowError
 from flowcabal_tui.domain.ids import Generation, RunId
-from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.model_calls import ModelRequest, Role, Usage
 from flowcabal_tui.domain.model_ports import ModelPort
@@ -148,11 +147,6 @@ class Simulation:
         scope = RunScope(RUN, workflow, request, Generation(0), values, ports, state=DualState())
         self._run = Run(scope, RunFold(), plan(workflow.nodes, workflow.edges))
         self._answering: set[asyncio.Task[None]] = set()
-
-    @property
-    def outputs(self) -> Mapping[str, Output]:
-        """The outputs of the nodes."""
-        return {str(node): output for node, output in self._run.outputs.items()}
 
     async def execute(self, seconds: float) -> RunState:
         """Runs to the end, or cancels after `seconds` seconds."""

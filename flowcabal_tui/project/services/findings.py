@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.errors import UnknownName, available
 from flowcabal_tui.domain.findings import CheckReport, FindingFilter, FindingPage
 from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.run import Quote, RuleName
@@ -71,9 +71,7 @@ class FindingService(Service):
         parts = self._parts
         if rule not in get_args(RuleName):
             raise UnknownName(
-                _("There is no rule {name}.").format(name=clean_line(rule)),
-                "",
-                _("Available: {names}").format(names=_(", ").join(get_args(RuleName))),
+                _("There is no rule {name}.").format(name=clean_line(rule)), "", available(get_args(RuleName))
             )
 
         def switch(settings: ProjectSettings) -> ProjectSettings:

@@ -23,8 +23,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
-from flowcabal_tui.project.book.following import following
+from flowcabal_tui.project.book.following import AFTER_EDIT, following
 from flowcabal_tui.project.book.outlining import Outlining
 from flowcabal_tui.protocol.book import OutputPersisted, WriteOutlinePart
 

@@ -16,16 +16,15 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import META_NAMES, Entity, Evidence
 from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.run import Quotation, Quote
-from flowcabal_tui.domain.story import Relation, Story, StoryRecord, wording
+from flowcabal_tui.domain.story import Relation, Story, StoryRecord, record_uri, wording
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
-from flowcabal_tui.project.book.following import AFTER_RENAME, following
+from flowcabal_tui.project.book.following import AFTER_EDIT, AFTER_RENAME, following
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.story.impact_choice import chosen, reviewed
 from flowcabal_tui.project.story.impact_patches import ImpactPatches
-from flowcabal_tui.project.story.impact_receipts import ReceiptEdges, not_listed, record_uri
+from flowcabal_tui.project.story.impact_receipts import ReceiptEdges, not_listed
 from flowcabal_tui.project.story.impact_rows import (
     BookText,
     edits_of,

@@ -11,23 +11,9 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.impact import ImpactRow
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.story.impact_rows import BookText, lost_quotation, moved_receipt_row, receipt_row
 from flowcabal_tui.store.runs.receipts import UsedSource
-
-_FOLDERS: Mapping[type[StoryRecord], str] = {
-    Relation: "relations",
-    Fact: "facts",
-    Promise: "promises",
-    Moment: "moments",
-}
-
-
-def record_uri(record: StoryRecord) -> str:
-    """The uri of a record in a receipt."""
-    return f"{_FOLDERS[type(record)]}/{record.id}"
-
 
 _States = Sequence[tuple[str, int, str]]
 """Level, generation and text of the states of a chapter, the newest first."""

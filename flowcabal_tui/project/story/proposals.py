@@ -26,8 +26,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
-from flowcabal_tui.project.book.following import AFTER_RENAME, following
+from flowcabal_tui.project.book.following import AFTER_EDIT, AFTER_RENAME, following
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.records import StoryRecords

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.story import RecordId, Relation, Story, StoryRecord
+from flowcabal_tui.domain.story import RecordId, Relation, Story, StoryRecord, wording
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.base import Event
@@ -29,7 +29,7 @@ class StoryRecords:
 
     async def require_record(self, record: StoryRecord) -> None:
         """Raises RunError for a record that is empty, has an invalid id, or relates an unknown name."""
-        says = record.kind if isinstance(record, Relation) else record.text
+        says = wording(record)
         if not clean(says).strip() or (record.id and slug(record.id) != record.id):
             raise RunError(
                 _("The text is empty, or the id is invalid: {id}.").format(id=clean(record.id) or '""'),

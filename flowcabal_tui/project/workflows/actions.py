@@ -7,7 +7,7 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final
 
-from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError, WorkflowError
+from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError, WorkflowError, available
 from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
 from flowcabal_tui.domain.workflow import Problem, Workflow
@@ -110,10 +110,7 @@ class ProjectActions:
             if reference in (template.id, template.reference):
                 return template
         known = dict.fromkeys(one.reference for one in (*await self._store.workflows.list(), *own))
-        raise WorkflowError(
-            _("There is no workflow {ref}.").format(ref=reference),
-            _("Available: {names}").format(names=_(", ").join(known)),
-        )
+        raise WorkflowError(_("There is no workflow {ref}.").format(ref=reference), available(known))
 
     async def findings(self, workflow: Workflow) -> tuple[Problem, ...]:
         """The findings for a workflow in this project, with its actions and the workflows that it calls."""

@@ -36,7 +36,6 @@ class StoredComparison:
 
     summary: ComparisonSummary
     seed: int
-    digests: tuple[Digest, ...] = ()
     verdict: Verdict | None = None
     before: Digest = Digest("")
     after: Digest = Digest("")
@@ -73,7 +72,7 @@ class ComparisonRows(StorePart):
                 f"INSERT OR IGNORE INTO comparison ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 'open', '', '', '', ?, ?)",
                 (*row, body, at),
             )
-        return StoredComparison(made, seed, tuple(digests))
+        return StoredComparison(made, seed)
 
     async def get(self, identity: ComparisonId) -> StoredComparison | None:
         """The row; None when there is none."""
@@ -191,5 +190,4 @@ def _stored(row: Row) -> StoredComparison:
         word.kind if word else "",
         datetime.fromisoformat(at),
     )
-    digests = tuple(Digest(each) for each in values["digests"])
-    return StoredComparison(summary, seed, digests, word, Digest(before), Digest(after))
+    return StoredComparison(summary, seed, word, Digest(before), Digest(after))

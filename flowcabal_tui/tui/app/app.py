@@ -425,16 +425,8 @@ class FlowCabalApp(App[int]):
         self._close_messages_no_wait()
 
 
-def run_app(
-    access: ProjectAccess,
-    settings: ScreenSettings,
-    *,
-    path: Path | None = None,
-    proposals: tuple[ModelProposal, ...] = (),
-    state_folder: Path,
-) -> int:
+def run_app(app: FlowCabalApp) -> int:
     """Runs the screen until the writer leaves; returns the exit code (143 after SIGTERM, 129 after a hang-up)."""
-    app = FlowCabalApp(access, settings, path=path, proposals=proposals, state_folder=state_folder)
     app.run()
     asyncio.run(app.departure.finish())
     if app.crash_words:

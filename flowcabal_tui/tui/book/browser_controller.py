@@ -46,12 +46,10 @@ class BrowserController:
         self._made: tuple[ChapterId, int, int] | None = None
         """The last change of scenes: the chapter, its version before and after."""
 
-    async def _ask(self, page: Screen[Any]) -> Any:
-        return await self._screen.app.push_screen_wait(page)
-
     async def name_scene(self, chapter: Chapter, scene: ChapterScene) -> None:
         """Asks for a title; an empty one removes it."""
-        title = await self._ask(PromptLine(_("Title of the scene (empty: none)"), value=scene.title))
+        question = _("Title of the scene (empty: none)")
+        title = await self._screen.app.push_screen_wait(PromptLine(question, value=scene.title))
         if title is not None and title != scene.title:
             await self.edit_scene(EditScene(chapter.id, scene.number, chapter.version, title=title))
 
@@ -61,7 +59,7 @@ class BrowserController:
             self._screen.notify(_("Beats belong to a scene with a title: `n` gives it one."), markup=False)
             return
         heading = _("Beats of {title}").format(title=one_line(scene.title))
-        beats = await self._ask(ProseScreen(heading, scene.beats))
+        beats = await self._screen.app.push_screen_wait(ProseScreen(heading, scene.beats))
         if beats is not None:
             await self.project.carry_out(EditScene(chapter.id, scene.number, chapter.version, beats=beats))
 
@@ -86,12 +84,12 @@ class BrowserController:
         rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in deleted)
         if not rows:
             self._screen.notify(_("There are no deleted chapters."), markup=False)
-        elif chosen := await self._ask(ChooseScreen(_("Bring back which chapter?"), rows)):
+        elif chosen := await self._screen.app.push_screen_wait(ChooseScreen(_("Bring back which chapter?"), rows)):
             await self.project.carry_out(EditChapter(ChapterId(chosen), deleted=False))
 
     async def into_volume(self, chapter: Chapter) -> None:
         """Asks for the volume's name; an empty one removes the chapter from its volume."""
-        volume = await self._ask(PromptLine(_("Volume (empty: none)"), value=chapter.volume))
+        volume = await self._screen.app.push_screen_wait(PromptLine(_("Volume (empty: none)"), value=chapter.volume))
         if volume is not None and volume != chapter.volume:
             await self.project.carry_out(EditChapter(chapter.id, volume=volume))
 
@@ -116,7 +114,8 @@ class BrowserController:
 
     async def split(self, chapter: Chapter, at: int) -> ChapterId | None:
         """Asks for the title of the new chapter and returns its id; None if it was not split."""
-        title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
+        question = _("Title of the new chapter, which begins here")
+        title = await self._screen.app.push_screen_wait(PromptLine(question, value=chapter.title))
         if not title:
             return None
         new = await self.project.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
@@ -135,7 +134,7 @@ class BrowserController:
             return
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
         words = _("The second chapter follows the first after a scene break; its versions stay in the project.")
-        if await self._ask(ConfirmScreen(title, words)):
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             await self.project.carry_out(MergeChapters(chapter.id, following.id))
 
     async def versions(self, chapter: Chapter) -> None:
@@ -150,4 +149,4 @@ class BrowserController:
         """Shows the outputs that were kept for a chapter, or for the book."""
         from flowcabal_tui.tui.book.kept import KeptScreen
 
-        await self._ask(KeptScreen(self.project, self.maintenance, chapter))
+        await self._screen.app.push_screen_wait(KeptScreen(self.project, self.maintenance, chapter))

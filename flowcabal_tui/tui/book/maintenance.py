@@ -35,9 +35,6 @@ class MaintenanceController:
     ) -> None:
         self._screen, self._project, self._book, self._now = screen, project, book, now
 
-    async def _ask(self, page: Screen[Any]) -> Any:
-        return await self._screen.app.push_screen_wait(page)
-
     @on_key("book.changes", group="changes", exclusive=True)
     async def undo_change(self) -> None:
         """Asks which change to undo, the last one first, and undoes it."""
@@ -53,7 +50,7 @@ class MaintenanceController:
             )
             return
         rows = tuple((str(change.generation), _row(change, listed)) for change in first + rest)
-        chosen = await self._ask(ChooseScreen(_("Undo which change?"), rows))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Undo which change?"), rows))
         change = next((each for each in open_ones if str(each.generation) == chosen), None)
         if change is None:
             return
@@ -72,7 +69,7 @@ class MaintenanceController:
                 (key, " ".join(filter(None, (str(each.position), one_line(each.title), kinds.get(each.id, "")))))
                 for key, each in chapters.items()
             )
-            chosen = await self._ask(ChooseScreen(_("Purge which chapter?"), rows))
+            chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Purge which chapter?"), rows))
         if chosen is None:
             return
         chapter = chapters[chosen]
@@ -92,7 +89,7 @@ class MaintenanceController:
             _("The local knowledge server's folder is emptied; it is filled again from the book."),
             _("Backups and copies elsewhere stay as they are."),
         )
-        if not await self._ask(TypeNameScreen(title, words, name)):
+        if not await self._screen.app.push_screen_wait(TypeNameScreen(title, words, name)):
             return False
         await self._project.carry_out(command)
         return True
@@ -102,7 +99,7 @@ class MaintenanceController:
         """Asks for a new file and writes the whole project into it."""
         info = self._project.info
         named = info.path.absolute().parent / f"{info.path.absolute().name}-{self._now():%Y-%m-%d-%H%M}.zip"
-        typed = await self._ask(
+        typed = await self._screen.app.push_screen_wait(
             PromptLine(_("Back the project up to the file"), value=str(named), suggester=PathSuggester())
         )
         if not typed:

@@ -26,9 +26,6 @@ class SearchController:
         self.last_hit: SearchHit | None = None
         self._replaced: Generation | None = None
 
-    async def _ask(self, page: Screen[Any]) -> Any:
-        return await self._screen.app.push_screen_wait(page)
-
     async def replace(self, words: str) -> None:
         """Asks for the replacement, shows every place, and replaces the chosen ones at once."""
         from flowcabal_tui.tui.book.replace import ReplaceScreen
@@ -39,12 +36,12 @@ class SearchController:
             self._screen.notify(message.format(words=one_line(words)), markup=False)
             return
         title = _("Replace {words} with (empty: remove them)").format(words=one_line(words))
-        by = await self._ask(PromptLine(title, value=words))
+        by = await self._screen.app.push_screen_wait(PromptLine(title, value=words))
         if by is None or by == words:
             return
         unsaved = unsaved_words([chapter for chapter, _draft in await self.project.drafts.all()])
         note = sentences(unsaved, _("It is not searched and not changed: save it first.")) if unsaved else ""
-        chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of, note))
+        chosen = await self._screen.app.push_screen_wait(ReplaceScreen(words, by, places, self._text_of, note))
         if chosen:
             self._replaced = Generation(int(await self.project.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))

@@ -20,6 +20,7 @@ from flowcabal_tui.project.beat_words import advice_words, beat_words, part_word
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.role_words import head_words, key_words
@@ -136,7 +137,7 @@ class BeatsPanel(Vertical):
         return head_words(_("Outline"), count, advice, _("planned for several chapters") if found.shared else "")
 
     def _options(self, found: ChapterBeats) -> Iterator[Option]:
-        plain = not self.app.console.encoding.lower().startswith("utf")
+        plain = is_plain(self.app)
         rows = iter(self._rows)
         for part in found.parts:
             if head := one_line(part_words(part), 80):

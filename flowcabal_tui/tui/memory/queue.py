@@ -24,6 +24,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
@@ -150,7 +151,7 @@ class QueueScreen(ModalScreen[None]):
 
     def _head(self, counts: Mapping[Freshness, int], reading: BootstrapStatus | None) -> Iterator[str]:
         whole, done = sum(counts.values()), counts.get("fresh", 0)
-        bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=self._plain)
+        bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=is_plain(self.app))
         yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
         parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
         yield facts_words(*parts) or _(
@@ -164,10 +165,6 @@ class QueueScreen(ModalScreen[None]):
             right = right.format(n=rebuilt.wrong) if rebuilt.wrong else ""
             yield facts_words(words, right)
 
-    @property
-    def _plain(self) -> bool:
-        return not self.app.console.encoding.lower().startswith("utf")
-
     def _stale_rows(self, stale: Mapping[StaleText, str]) -> Iterator[Option]:
         if not stale:
             return
@@ -176,7 +173,7 @@ class QueueScreen(ModalScreen[None]):
         for key, text in [*self._stale.items()][:_SHOWN]:
             changed = _(", ").join(one_line(self._subjects.get(each, each), 40) for each in text.chapters[:_CHANGED])
             more = " …" if len(text.chapters) > _CHANGED else ""
-            sign = Cell(role_sign("stale", plain=self._plain), "stale")
+            sign = Cell(role_sign("stale", plain=is_plain(self.app)), "stale")
             yield Option(columns.row(sign, one_line(stale[text]), changed + more), id=key)
 
     def _rows(self, tasks: Sequence[BackgroundTask], counts: Mapping[Freshness, int]) -> Iterator[Option]:
@@ -230,7 +227,7 @@ class QueueScreen(ModalScreen[None]):
         parts = self._history(task)
         if task.error:
             parts.append(one_line(task.error))
-        sign = Cell(state_sign(_SIGNS[task.state], self._plain), _ROLES.get(task.state))
+        sign = Cell(state_sign(_SIGNS[task.state], is_plain(self.app)), _ROLES.get(task.state))
         kind = _(TASKS[task.kind]) if names_kind else ""
         return columns.row(sign, kind, one_line(self._subject(task)), _(", ").join(parts))
 

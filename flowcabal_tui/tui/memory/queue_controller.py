@@ -64,12 +64,6 @@ class QueueController:
         """The progress of the last rebuild of the index."""
         self._server = ""
 
-    async def _ask(self, page: Screen[Any]) -> Any:
-        return await self._screen.app.push_screen_wait(page)
-
-    def _say(self, words: str) -> None:
-        self._screen.notify(words, markup=False)
-
     @on_event
     def _note_rebuild(self, event: RebuildProgress) -> None:
         self.rebuilt = event
@@ -117,7 +111,8 @@ class QueueController:
 
     async def rebuild(self) -> None:
         """Asks for the part, shows the effects, and rebuilds after a confirmation."""
-        chosen = await self._ask(ChooseScreen(_("Rebuild what?"), tuple((key, _(_PARTS[key])) for key in _PARTS)))
+        rows = tuple((key, _(words)) for key, words in _PARTS.items())
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Rebuild what?"), rows))
         part = next((key for key in _PARTS if key == chosen), None)
         if part is None:
             return
@@ -127,7 +122,7 @@ class QueueController:
         words = "\n".join(self._planned(part, plan, names))
         quote = await self.project.memory.quote_background(Counter(dict(plan.steps)))
         if quote.is_free:
-            agreed = await self._ask(ConfirmScreen(title, words))
+            agreed = await self._screen.app.push_screen_wait(ConfirmScreen(title, words))
         else:
             price = quote_price(self.project, quote, "agent", asks=True)
             agreed = await agrees_to_pay(self._screen.app, title, price, words)
@@ -170,7 +165,7 @@ class QueueController:
     def _say_left(self, left: str) -> None:
         count = int(left or 0)
         words = ngettext("{n} step waits; the rest is done.", "{n} steps wait; the rest is done.", count)
-        self._say(words.format(n=count))
+        self._screen.notify(words.format(n=count), markup=False)
 
 
 async def called(project: Project) -> Mapping[str, str]:

@@ -66,10 +66,6 @@ class CommentsScreen(FilteredPage):
              "comments on the open chapter as a whole. `t` lists one kind only, `o` only the open chapter."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    CommentsScreen { background: $background; }
-    CommentsScreen > Input, CommentsScreen > Input:focus {
-        height: 1; border: none; padding: 0 1; background: $boost;
-    }
     CommentsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     CommentsScreen > PickList { height: 1fr; min-height: 4; }
     CommentsScreen > .details { height: 4; padding: 0 1; border-top: solid $panel; }

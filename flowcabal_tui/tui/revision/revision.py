@@ -70,7 +70,6 @@ class RevisionScreen(StoryPage):
              "lists rewrites that wait."),
     )  # fmt: skip
     DEFAULT_CSS = """
-    RevisionScreen { background: $background; }
     RevisionScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     RevisionScreen #chapters { height: 1fr; min-height: 4; }
     RevisionScreen .details { height: 1; padding: 0 1; text-style: bold; background: $panel; }

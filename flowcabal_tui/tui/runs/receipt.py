@@ -33,6 +33,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.budget_bars import BudgetBar, BudgetClass, fill_of
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.facts_text import FactsText
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -129,7 +130,7 @@ class ReceiptPane(Vertical):
     def compose(self) -> ComposeResult:
         """Yields the total, the bars, the sources."""
         yield FactsText(key_words(_(_NONE)), classes="head")
-        yield BudgetBar(plain=self._is_plain)
+        yield BudgetBar(plain=is_plain(self.app))
         yield PickList()
         yield Static(markup=False, classes="details")
 
@@ -229,15 +230,11 @@ class ReceiptPane(Vertical):
         if self._is_comparing and self._before is not None:
             was = f"{_tokens(self._before, budget_class):,} >"
         fill, role = (
-            fill_of(names.index(budget_class), plain=self._is_plain) if budget_class in names else (" ", "text")
+            fill_of(names.index(budget_class), plain=is_plain(self.app)) if budget_class in names else (" ", "text")
         )
         return columns.row(
             Cell(fill, role), Cell(_(CLASSES[budget_class]), is_bold=True), was, Cell(used, is_bold=True)
         )
-
-    @property
-    def _is_plain(self) -> bool:
-        return not self.app.console.encoding.lower().startswith("utf")
 
     def _earlier(self) -> dict[_Place, ContextSource]:
         sources = self._before.sources if self._is_comparing and self._before else ()

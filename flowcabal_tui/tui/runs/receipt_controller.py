@@ -38,9 +38,6 @@ class ReceiptController:
         self._screen, self._project, self._view = screen, project, view
         self._document, self._open_run = document, open_run
 
-    async def _ask(self, page: Screen[Any]) -> Any:
-        return await self._screen.app.push_screen_wait(page)
-
     # Where lines come from
 
     @on_request(OriginRequested, group="looking", exclusive=True)
@@ -57,7 +54,7 @@ class ReceiptController:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return False
         near = min(lines, key=lambda line: (line.text != paragraph, abs(line.start - place)))
-        opened = await self._ask(BlameScreen(known, lines, self._project, near.number))
+        opened = await self._screen.app.push_screen_wait(BlameScreen(known, lines, self._project, near.number))
         if opened is not None:
             await self._open_run(*opened)
         return opened is not None
@@ -90,7 +87,8 @@ class ReceiptController:
         pages = RunPages(self._project, {each.id: each.position for each in await self._project.book.chapters()})
         rows = await pages.more()
         others = (_NOW, _("as it would be now, for another chapter"))
-        chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows), pages.more))
+        title = _("Compare with the receipt of")
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(title, (others, *rows), pages.more))
         if chosen is None:
             return
         found = await (self._imagined(receipt) if chosen == _NOW else self._of_run(receipt, pages.found[chosen]))
@@ -103,7 +101,8 @@ class ReceiptController:
         from flowcabal_tui.tui.runs.scene_form import scene_form, scene_notice
 
         cast = await self._project.story.entities()
-        answer = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
+        names = [name for each in cast for name in each.names]
+        answer = await self._screen.app.push_screen_wait(scene_form(receipt.intent, names))
         if answer is None or receipt.chapter is None or not (notice := scene_notice(answer)):
             return
         await self._project.carry_out(SetScene(receipt.chapter, *answer))
@@ -128,7 +127,9 @@ class ReceiptController:
             self._screen.notify(_("No node of this run was given a context."), markup=False)
             return None
         rows = tuple((name, title) for name, (_receipt, title) in found.items())
-        chosen = rows[0][0] if len(rows) == 1 else await self._ask(ChooseScreen(_("Which node?"), rows))
+        if len(rows) == 1:
+            return found[rows[0][0]]
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Which node?"), rows))
         return found.get(chosen or "")
 
     async def _imagined(self, receipt: Receipt) -> tuple[Receipt, str] | None:
@@ -138,7 +139,7 @@ class ReceiptController:
             (str(at.id), f"{at.position} {one_line(at.title)}{' *' if at.id in unsaved else ''}")
             for at in await self._project.book.chapters()
         )
-        chosen = await self._ask(ChooseScreen(_("For which chapter?"), rows))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("For which chapter?"), rows))
         if chosen is None or (workflow := self._document.workflow) is None:
             return None
         request = RunRequest(workflow.reference, ChapterId(chosen))

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
 from flowcabal_tui.domain.model_calls import Finish
-from flowcabal_tui.domain.run import Evaluation, NodeState
+from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.text import clean, han_count, unbroken, word_count
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.words import ANGLES, check_words
+from flowcabal_tui.project.words import ANGLES, NODE_STATES, check_words
 from flowcabal_tui.tui.widgets.prose_diff import DiffKind, prose_diff
 from flowcabal_tui.tui.widgets.role_words import facts_words
 from flowcabal_tui.tui.widgets.roles import Role
 
-STATES: Final[Mapping[NodeState | Literal["stale"], str]] = {
-    "pending": mark("pending"),
-    "ready": mark("ready"),
-    "running": mark("running"),
-    "retrying": mark("waiting to try again"),
-    "waiting": mark("waiting for you"),
-    "done": mark("done"),
-    "failed": mark("failed"),
-    "blocked": mark("blocked"),
-    "skipped": mark("skipped"),
-    "cancelled": mark("stopped"),
-    "frozen": mark("frozen"),
-    "stale": mark("out of date"),
-}
+STATES: Final[Mapping[str, str]] = dict[str, str](NODE_STATES.items()) | {"stale": mark("out of date")}
 NODE_KINDS: Final[Mapping[str, str]] = {
     "prompt": mark("a model writes"),
     "human": mark("you write"),

@@ -23,6 +23,7 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.record_forms import NEW, end_form, person_form, relation_form
 from flowcabal_tui.tui.story.story_page import StoryPage
 from flowcabal_tui.tui.story.words import BY, period, quoted, relation_words
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
@@ -131,7 +132,7 @@ class EgoScreen(StoryPage):
     def compose(self) -> ComposeResult:
         """Yields the entity, the chapter, the graph, and the relations of the pair."""
         yield Static(markup=False, classes="head")
-        plain = not self.app.console.encoding.lower().startswith("utf")
+        plain = is_plain(self.app)
         yield ChapterSlider(plain=plain)
         yield EgoGraph(plain=plain)
         yield Static(markup=False, classes="details")

@@ -18,15 +18,13 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.proposals import (
-    DECIDED,
-    OPEN_STATES,
+    LISTED_STATES,
     Finding,
     NewName,
     OutlineEdit,
     Proposal,
     ProposalFilter,
     ProposalPage,
-    ProposalState,
     Review,
     TextEdit,
     TitleEdit,
@@ -61,12 +59,6 @@ _TABS: Final = (
     ("3", "decided", mark("Decided")),
     ("4", "all", mark("All")),
 )
-_STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
-    "open": OPEN_STATES,
-    "waiting": ("waiting",),
-    "decided": DECIDED,
-    "all": (),
-}
 
 
 class ProposalsScreen(StatesPage):
@@ -134,7 +126,8 @@ class ProposalsScreen(StatesPage):
 
     def _filter(self) -> ProposalFilter:
         words = self.query_one(Input).value.strip()
-        return ProposalFilter(_STATES[self._states_shown], (), self._open_chapter if self._only_open else None, words)
+        chapter = self._open_chapter if self._only_open else None
+        return ProposalFilter(LISTED_STATES[self._states_shown], (), chapter, words)
 
     def _head(self, page: ProposalPage) -> Content:
         waiting, used = page.counts.get("waiting", 0), page.counts.get("applied", 0)

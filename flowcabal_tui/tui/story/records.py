@@ -34,6 +34,7 @@ from flowcabal_tui.tui.story.record_forms import NEW, end_form, payment_form, re
 from flowcabal_tui.tui.story.record_rows import RecordList, lines
 from flowcabal_tui.tui.story.story_page import FilteredPage
 from flowcabal_tui.tui.story.words import fact_lines, moment_lines, promise_lines
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_detail import DetailText, ListDetail
@@ -155,7 +156,7 @@ class RecordsScreen(FilteredPage):
         """Yields the three names, the input, the list, and the details of one."""
         yield PaneTabs(_TABS)
         yield Input(self._first_words, placeholder=_("/ words, or a name"), select_on_focus=False)
-        yield ChapterSlider(plain=not self.app.console.encoding.lower().startswith("utf"))
+        yield ChapterSlider(plain=is_plain(self.app))
         yield Static(markup=False, classes="head")
         with ListDetail():
             with Vertical():

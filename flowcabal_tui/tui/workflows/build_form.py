@@ -66,9 +66,6 @@ class FormScreens:
         self._app, self._names = app, dict(words(language)["names"])
         self._verbs = _verbs(language)
 
-    async def _ask(self, page: Any) -> Any:
-        return await self._app.push_screen_wait(page)
-
     async def steps(self, first: Form) -> Form | None:
         """The form for a new workflow."""
         shown = [_shown_verb(step) for step in first.steps]
@@ -86,7 +83,7 @@ class FormScreens:
             Field("append", _("after the existing text"), first.mode == "append"),
             Field("text", _("then edit the whole form as text"), value=False),
         )  # fmt: skip
-        answer: tuple[Form, bool] | None = await self._ask(
+        answer: tuple[Form, bool] | None = await self._app.push_screen_wait(
             FormScreen(
                 _titled(_("A new workflow"), first), fields, lambda typed: self._read_steps(first, typed), self._offered
             )
@@ -143,7 +140,7 @@ class FormScreens:
             title = _titled(_("Change {n}").format(n=len(taken) + 1), first)
             fields = self._alteration_fields(given, bool(waiting))
             page = FormScreen(title, fields, partial(self._read_alteration, given, nodes), nodes)
-            answer: tuple[Alteration, bool, bool] | None = await self._ask(page)
+            answer: tuple[Alteration, bool, bool] | None = await self._app.push_screen_wait(page)
             if answer is None:
                 return None
             alteration, more, text = answer
@@ -201,7 +198,7 @@ class FormScreens:
         if not wanted:
             return form
         plain = form.model_dump(mode="json", exclude_defaults=True)
-        answer: tuple[Any] | None = await self._ask(DataEditor(_("The form"), plain, _wrong))
+        answer: tuple[Any] | None = await self._app.push_screen_wait(DataEditor(_("The form"), plain, _wrong))
         if answer is None or _wrong(answer[0]):
             return None
         return Form.model_validate(answer[0])

@@ -15,6 +15,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies, order
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph, RailNode
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class BuildGraphs(Horizontal):
 
     def compose(self) -> ComposeResult:
         """Yields two graphs under their names."""
-        plain = not self.app.console.encoding.lower().startswith("utf")
+        plain = is_plain(self.app)
         for name, words in (("before", _("Before")), ("after", _("After"))):
             with Vertical():
                 yield Static(words, markup=False)

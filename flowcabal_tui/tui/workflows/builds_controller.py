@@ -56,9 +56,6 @@ class BuildController:
         status = self._screen.query_one(StatusLine)
         status.facts = replace(status.facts, builds=waiting, building=at_work)
 
-    async def _ask(self, page: Screen[Any]) -> Any:
-        return await self._screen.app.push_screen_wait(page)
-
     @on_key("builds.open", group="builds", exclusive=True)
     async def open(self) -> None:
         """Opens the waiting build; shows the list if there are several, or none."""
@@ -70,7 +67,7 @@ class BuildController:
         from flowcabal_tui.tui.workflows.builds_list import BuildsScreen  # not needed for the first frame
 
         self._page = page = BuildsScreen(self._project)
-        chosen: str | None = await self._ask(page)
+        chosen: str | None = await self._screen.app.push_screen_wait(page)
         if chosen:
             await self.review(chosen)
         elif chosen is not None:
@@ -97,7 +94,7 @@ class BuildController:
 
         before = {each.reference for each in self._document.templates}
         self._page = page = BuildReviewScreen(self._project, build)
-        saved = await self._ask(page)
+        saved = await self._screen.app.push_screen_wait(page)
         await self._document.load()
         now = [each.reference for each in self._document.templates]
         if set(now) != before and now:
@@ -107,7 +104,7 @@ class BuildController:
         """Asks for a request and the method; for the id "", a new workflow is made. The writer agrees to a price
         first."""
         title = _("What should be different in {name}?").format(name=workflow) if workflow else _("What should it do?")
-        wish = ((await self._ask(PromptLine(title))) or "").strip()
+        wish = ((await self._screen.app.push_screen_wait(PromptLine(title))) or "").strip()
         if not wish:
             return
         how = await self._ask_method(wish, workflow)
@@ -145,7 +142,7 @@ class BuildController:
         ways = (*model, form, *found)
         if len(ways) == 1:
             return form[0]
-        chosen: str | None = await self._ask(ChooseScreen(_("How should it be built?"), ways))
+        chosen: str | None = await self._screen.app.push_screen_wait(ChooseScreen(_("How should it be built?"), ways))
         return chosen
 
     async def _by_form(self, wish: str, workflow: str) -> None:

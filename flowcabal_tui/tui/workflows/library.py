@@ -66,12 +66,9 @@ class LibraryController:
     def _say(self, words: str) -> None:
         self._screen.notify(words, markup=False)
 
-    async def _ask(self, page: Screen[Any]) -> Any:
-        return await self._screen.app.push_screen_wait(page)
-
     async def _name(self, title: str, value: str) -> str:
         """The name that the writer types; "" for none."""
-        return (await self._ask(PromptLine(title, value=value)) or "").strip()
+        return (await self._screen.app.push_screen_wait(PromptLine(title, value=value)) or "").strip()
 
     async def _save_as_new(self, workflow: Workflow, name: str) -> None:
         identity = await self._project.workflows.free_name(name)
@@ -97,7 +94,8 @@ class LibraryController:
     async def _example(self) -> None:
         offered = await self._project.workflows.examples()
         rows = tuple((each.id, (each.name or each.id, one_line(each.description, 120))) for each in offered)
-        chosen = await self._ask(ChooseScreen(_("Which one should be added to the project?"), rows))
+        title = _("Which one should be added to the project?")
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(title, rows))
         found = next((each for each in offered if each.id == chosen), None)
         if found is not None:
             await self._save_as_new(found, found.name or found.id)
@@ -115,7 +113,7 @@ class LibraryController:
     async def _delete(self, workflow: Workflow) -> None:
         title = _("Delete {name}?").format(name=one_line(workflow.name or workflow.id, 60))
         words = _("All its versions are deleted. Runs keep the document that they used, and their texts.")
-        if await self._ask(ConfirmScreen(title, words)):
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             stored = self._project.workflows
             rows = sorted(await stored.workflow_versions(workflow.id), key=lambda row: row.version)
             self._deleted = tuple([await stored.get(row.reference) for row in rows])
@@ -141,7 +139,7 @@ class LibraryController:
         rows = await self._project.workflows.workflow_versions(workflow.id)
         load = self._project.workflows.get
         page = WorkflowVersionsScreen(workflow.name or workflow.id, rows, load, self._delete_one)
-        chosen: Workflow | None = await self._ask(page)
+        chosen: Workflow | None = await self._screen.app.push_screen_wait(page)
         if chosen is not None:
             await self._save(chosen)
 

@@ -22,6 +22,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph, RailNode
 from flowcabal_tui.tui.widgets.role_words import key_words
@@ -126,7 +127,7 @@ class WorkflowPane(Vertical):
         """Yields the name of the workflow, the nodes, and the templates, hidden at first."""
         yield Static(self.opening or _no_workflow(), markup=False, classes="head")
         yield PickTree[NodeId]()
-        yield RailGraph(plain=self._is_plain)
+        yield RailGraph(plain=is_plain(self.app))
         yield Templates(id="templates")
 
     def opened(self) -> None:
@@ -202,11 +203,6 @@ class WorkflowPane(Vertical):
         self.query_one(WorkflowList).fill(workflows, current)
 
     # Rows
-
-    @property
-    def _is_plain(self) -> bool:
-        """True when the terminal shows only ASCII signs."""
-        return not self.app.console.encoding.lower().startswith("utf")
 
     def _put_owners_to_work(self, path: NodeId) -> None:
         """A node in which something works or waits is at work itself."""
@@ -311,7 +307,7 @@ class WorkflowPane(Vertical):
 
     def _label(self, path: NodeId) -> Text:
         marks = self._marks.get(path, NO_MARKS)
-        return row_label(self.title(path), self._shown_state(path), marks, plain=self._is_plain)
+        return row_label(self.title(path), self._shown_state(path), marks, plain=is_plain(self.app))
 
     # Keys
 

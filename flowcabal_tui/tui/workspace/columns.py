@@ -17,6 +17,7 @@ from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneTabs
 from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.widgets.cells import is_plain
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 from flowcabal_tui.tui.widgets.panel import Panel
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
@@ -98,8 +99,7 @@ class PaneColumns:
         return output, prompt
 
     def _edge(self, panes: tuple[tuple[str, str, str], ...]) -> PaneTabs:
-        plain = not self._screen.app.console.encoding.lower().startswith("utf")
-        return PaneTabs(panes, classes="column-tabs", is_edge=True, plain=plain)
+        return PaneTabs(panes, classes="column-tabs", is_edge=True, plain=is_plain(self._screen.app))
 
     def _take_width(self) -> None:
         """Takes the class of the terminal's width before anything is styled; Textual would style all of it again."""

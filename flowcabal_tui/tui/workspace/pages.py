@@ -44,16 +44,14 @@ class PageOpener:
         self._browser, self._proof, self._search = browser, proof, search
         self._background, self._knowledge = background, knowledge
 
-    async def _ask(self, page: Screen[Any]) -> Any:
-        return await self._screen.app.push_screen_wait(page)
-
     @on_key("book.browser", group="looking")
     async def browse(self) -> None:
         """Opens the manuscript browser."""
         from flowcabal_tui.tui.book.browser import BrowserScreen
 
         info = self._browser.project.info
-        place = await self._ask(BrowserScreen(info.name, info.language, self._browser, self._view.chapter))
+        page = BrowserScreen(info.name, info.language, self._browser, self._view.chapter)
+        place = await self._screen.app.push_screen_wait(page)
         if place is not None:
             await self._open_at(place.chapter, place.start, place.end, False)
 
@@ -63,7 +61,7 @@ class PageOpener:
         from flowcabal_tui.tui.book.search import SearchScreen
 
         page = SearchScreen(self._search, self._search.query, self._search.last_hit)
-        found = await self._ask(page)
+        found = await self._screen.app.push_screen_wait(page)
         self._search.query = page.words
         if found is not None:
             self._search.last_hit = found
@@ -77,7 +75,7 @@ class PageOpener:
         if self._browser.book.chapter is None:
             self._screen.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
             return
-        place = await self._ask(ProofScreen(self._proof))
+        place = await self._screen.app.push_screen_wait(ProofScreen(self._proof))
         if place is not None:
             await self._open_at(place.chapter, place.start, place.end, True)
 
@@ -87,11 +85,11 @@ class PageOpener:
         """Opens the page of background work; with `rebuilds` it asks at once for the parts to rebuild."""
         from flowcabal_tui.tui.memory.queue import QueueScreen
 
-        await self._ask(QueueScreen(self._background, self._now, rebuilds=rebuilds))
+        await self._screen.app.push_screen_wait(QueueScreen(self._background, self._now, rebuilds=rebuilds))
 
     @on_key("memory.knowledge", group="looking")
     async def knowledge(self) -> None:
         """Opens the page of the knowledge server."""
         from flowcabal_tui.tui.memory.knowledge import KnowledgeScreen
 
-        await self._ask(KnowledgeScreen(self._knowledge))
+        await self._screen.app.push_screen_wait(KnowledgeScreen(self._knowledge))

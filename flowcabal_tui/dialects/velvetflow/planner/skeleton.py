@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from flowcabal_tui.dialects.report import DialectError
-from flowcabal_tui.dialects.velvetflow.document import Document
+from flowcabal_tui.dialects.velvetflow.document import BRANCHES, Document
 from flowcabal_tui.domain.reaching import reached
 from flowcabal_tui.locale import _
 
 BODY: Final = "body_subgraph"
-_BRANCHES: Final = {"true_to_node": "true", "false_to_node": "false"}
 _ENDS: Final = ("start", "end", "exit")
 _RESULT: Final = re.compile(r"result_of\.([^\s.\[\]{}()'\",|]+)")
 
@@ -72,7 +71,7 @@ class Skeleton:
         known = [node["id"] for node in nodes]
         drawn = {(edge.get("from"), edge.get("to")) for edge in self.edges}
         for node in nodes:
-            for target, label in _BRANCHES.items():
+            for label, target in BRANCHES.items():
                 if node.get(target) is not None:
                     yield {"from": node["id"], "to": node[target], "condition": label}
             for source in references(node.get("params"), known):
@@ -103,7 +102,7 @@ class Skeleton:
     def _all_edges(self) -> set[tuple[str, str]]:
         declared = {(str(edge.get("from")), str(edge.get("to"))) for edge in self.edges}
         for node in self.nodes.values():
-            declared |= {(node["id"], str(node[key])) for key in _BRANCHES if node.get(key)}
+            declared |= {(node["id"], str(node[key])) for key in BRANCHES.values() if node.get(key)}
             declared |= {(source, node["id"]) for source in references(node.get("params"), self.nodes)}
             if node.get("parent_node_id"):
                 declared.add((node["id"], node["parent_node_id"]))

@@ -10,7 +10,7 @@ import copy
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from flowcabal_tui.dialects.velvetflow.document import Document
+from flowcabal_tui.dialects.velvetflow.document import BRANCHES, Document
 from flowcabal_tui.dialects.velvetflow.planner.schemas import condition_kinds, fields_of, planner_sentence
 from flowcabal_tui.dialects.velvetflow.planner.skeleton import BODY, Skeleton
 from flowcabal_tui.nodes.validation import Actions
@@ -21,7 +21,6 @@ CONDITION_FIELDS: Final = ("kind", "source", "field", "value", "threshold", "min
 LOOP_FIELDS: Final = ("loop_kind", "source", "condition", "item_alias", "body_subgraph", "exports")
 _EXPORTS: Final = ("items", "aggregates")
 _LOOPS: Final = ("for_each", "while")
-_BRANCHES: Final = ("true_to_node", "false_to_node")
 _MOST_FOUND: Final = 20
 _NEW: Final[Mapping[str, Document]] = {
     "action": {
@@ -120,7 +119,7 @@ class StructureTools:
         wrong = self._refused(tool, node, given)
         if wrong is not None:
             return wrong
-        for key in ("display_name", "out_params_schema", "action_id", "parent_node_id", *_BRANCHES):
+        for key in ("display_name", "out_params_schema", "action_id", "parent_node_id", *BRANCHES.values()):
             if key in given and key in fields_of(tool):
                 node[key] = given[key]
         removed: list[str] = []
@@ -169,7 +168,7 @@ class StructureTools:
         kind = given.get("kind", (given.get("params") or {}).get("kind"))
         if (kind is not None or tool.startswith("add")) and kind not in condition_kinds():
             return error("condition_kind", invalid_fields=["kind"], allowed_kinds=list(condition_kinds()))
-        wrong = [key for key in _BRANCHES if not isinstance(given.get(key), str | None)]
+        wrong = [key for key in BRANCHES.values() if not isinstance(given.get(key), str | None)]
         return error("missing", invalid_fields=wrong) if wrong else None
 
     def _refused_loop(self, tool: str, node: Document, given: Document) -> Document | None:

@@ -1,4 +1,4 @@
-"""Generates the page of settings from their models: `python -m flowcabal_tui.settings.reference`."""
+"""Generates the page of settings from their models: `python -m tests.pages.settings`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ENVIRONMENT: Final = (
 )
 _HEAD: Final = """# Settings
 
-Made by `python -m flowcabal_tui.settings.reference > docs/settings.md`; a test compares it.
+Made by `python -m tests.pages.settings > docs/settings.md`; a test compares it.
 A setting that is unknown or cannot be used is reported with its file and line, and nothing is changed."""
 
 

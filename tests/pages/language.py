@@ -1,4 +1,4 @@
-"""The page of the workflow language, made from the kinds: `python -m flowcabal_tui.nodes.schema_page`."""
+"""The page of the workflow language, made from the kinds: `python -m tests.pages.language`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from flowcabal_tui.domain.condition_forms import KINDS
 from flowcabal_tui.domain.workflow import KEEP_EXAMPLE
 from flowcabal_tui.nodes.schema import help_text, model_table
 from flowcabal_tui.nodes.size import MAX_BODIES, MAX_NODES
-from flowcabal_tui.nodes.validation.codes import CODES
+from tests.pages.codes import CODES
 
 _HEAD: Final = """# The workflow language
 
-Made by `python -m flowcabal_tui.nodes.schema_page > docs/workflow-language.md`; a test compares it.
+Made by `python -m tests.pages.language > docs/workflow-language.md`; a test compares it.
 
 A workflow is a document in JSON or YAML: nodes, and edges for an order or a branch that no reference expresses.
 `flowcabal-tui schema` prints its JSON Schema, `flowcabal-tui schema loop` that of one kind, and

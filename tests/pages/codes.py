@@ -1,4 +1,4 @@
-"""The codes of problems with their meanings; the page of the language lists them."""
+"""The codes of problems of workflows with their meanings, which the page of the language lists."""
 
 from __future__ import annotations
 
