@@ -101,6 +101,10 @@ class ProposalList(PickList):
         self._requested = len(self._listed)
         self.add_options([Option(self._row(each), id=each.id) for each in fresh])
 
+    def more_failed(self) -> None:
+        """Allows the rows that could not be read to be requested again when the cursor moves."""
+        self._requested = len(self._listed)
+
     def mark_row(self) -> None:
         """Marks the row under the cursor or removes its mark, and moves to the next one."""
         if (proposal := self.proposal) is not None:
