@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from textual import on
 
-from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.project.project import Project
@@ -48,14 +47,7 @@ class StatesPage(FilteredPage):
     def read_more(self, message: ProposalList.MoreWanted) -> None:
         """Loads further rows after the cursor."""
         message.stop()
-        self.work(self._read_more(message.offset))
-
-    async def _read_more(self, offset: int) -> None:
-        try:
-            await self.add_more(offset)
-        except FlowCabalError:
-            self.rows.more_failed()
-            raise
+        self.work(self.rows.await_more(self.add_more(message.offset)))
 
     @on(PaneChosen)
     def choose_states(self, message: PaneChosen) -> None:
