@@ -68,13 +68,13 @@ class ForeignLog(ProjectError):
 
 
 class ProjectNotFound(ProjectError):
-    """The folder has no flowcabal.toml."""
+    """The folder has no flowcabal.toml, or no database where it cannot be created."""
 
     exit_code = 2
 
 
 class ProjectExists(ProjectError):
-    """The folder already holds a project or other files."""
+    """The folder already holds a project or other files, or the file of a new backup exists."""
 
 
 class ProjectLocked(ProjectError):
@@ -82,7 +82,7 @@ class ProjectLocked(ProjectError):
 
 
 class ProjectReadOnly(ProjectError):
-    """A writing command was sent to a project opened read-only."""
+    """A project opened read-only cannot be written to, or upgraded from an older format."""
 
 
 class ProjectTooNew(ProjectError):
@@ -90,7 +90,7 @@ class ProjectTooNew(ProjectError):
 
 
 class ProjectDamaged(ProjectError):
-    """SQLite's integrity check failed."""
+    """The database, a backup or a stored value is damaged, or the database of a project with chapters is missing."""
 
 
 class UnsafeFileSystem(ProjectError):
@@ -120,7 +120,7 @@ class ProjectNotConfirmed(ProjectError):
 
 
 class SettingsError(FlowCabalError):
-    """A settings file that cannot be used."""
+    """A setting, or a file of the user's or the project's configuration, that cannot be used."""
 
     exit_code = 2
 
@@ -165,7 +165,7 @@ class ExpressionError(WorkflowError):
 
 
 class ConditionError(WorkflowError):
-    """A condition whose values cannot be compared."""
+    """A condition that cannot be evaluated: incomparable values, a missing parameter, a bad or slow pattern."""
 
 
 class RunError(FlowCabalError):
@@ -214,7 +214,7 @@ class SpendingNotAgreed(BudgetExceeded):
 
 
 class StaleQuestion(RunError):
-    """The question is already answered, or does not exist."""
+    """The question was already answered or withdrawn, or the answer does not fit it."""
 
 
 class StepFailed(RunError):
@@ -234,7 +234,7 @@ class KnowledgePending(KnowledgeError):
 
 
 class ManuscriptError(FlowCabalError):
-    """A file that cannot be read as a novel."""
+    """A file that cannot be read as a novel, as a chapter, or as rows of a measurement."""
 
     exit_code = 2
 

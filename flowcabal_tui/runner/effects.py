@@ -34,8 +34,9 @@ def again(state: DualState, effects: Mapping[NodeId, StateEffect]) -> None:
 
 
 async def whole(ending: Coroutine[Any, Any, None]) -> None:
-    """Awaits the end of a node that acted on the outside world. Ignores cancellation meanwhile, so that no action runs
-    twice.
+    """Awaits the record of the end of a node that acted on the outside world or changed the state.
+
+    Ignores cancellation meanwhile, so that no action runs twice and no change is separated from its record.
     """
     task = asyncio.ensure_future(ending)
     while not task.done():

@@ -95,7 +95,7 @@ class RunFold:
 
 
 def fold(events: Iterable[RunEvent]) -> RunFold:
-    """Folds a log; duplicate events have no effect."""
+    """Folds a log, whose events are in order and occur once."""
     run = RunFold()
     for event in events:
         _apply(run, event)

@@ -55,7 +55,7 @@ class Host(Protocol):
         """Ends the node's wait when its own question remained unanswered."""
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
-        """Runs a graph inside the node. Raises StepFailed when one of its nodes failed."""
+        """Runs a graph inside the node. Raises StepFailed when one of its nodes failed or was stopped."""
 
 
 class NodeRun:

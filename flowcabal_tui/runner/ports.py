@@ -62,7 +62,7 @@ class JournalPort(Protocol):
         """Stored texts, in one query. Raises Gone if one is missing."""
 
     def stored_result(self, key: Digest) -> StoredResult | None:
-        """Like `outcome`, but from memory: takes microseconds and no thread."""
+        """Like `outcome`, but the usage may be left out: a lookup of microseconds, without a thread."""
 
     async def keep_output(
         self,
@@ -88,7 +88,7 @@ class JournalPort(Protocol):
     async def ask(self, question: Question, *events: RunEvent) -> None: ...
 
     async def answer(self, question: QuestionId, decision: Decision, *events: RunEvent) -> bool:
-        """Records the answer once; False if it was answered before or does not exist."""
+        """Records the answer once; False if the question was answered before, withdrawn, or does not exist."""
 
     async def decision(self, question: QuestionId) -> Decision | None: ...
 

@@ -1,8 +1,8 @@
 """Starts each node of a graph once all nodes before it are settled, those with the longest remaining path first.
 
-A node is settled when it has an output or is skipped: no edge to it was taken, or an output that it needs is missing
-because a node was skipped (all of them, for a kind that joins). An edge with a condition is taken when the output of
-its source has the condition as its `label`.
+A node is settled when it has an output or is skipped: it has edges and none was taken, or an output that it needs is
+missing because a node was skipped (all of them, for a kind that joins). An edge is taken when its source has an output;
+with a condition, only when the `label` of that output is the condition.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Schedule:
 
     @property
     def paused(self) -> bool:
-        """True when only step mode holds back the next nodes."""
+        """True when nodes are ready and none runs: step mode holds them back, or the run was stopped."""
         return bool(self._ready) and not self._active
 
     def advance(self) -> None:

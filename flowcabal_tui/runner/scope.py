@@ -57,7 +57,7 @@ class RunPorts:
 
 @dataclass(slots=True)
 class RunScope:
-    """One run: its request, its results so far, and the nodes that wait for an answer."""
+    """One run: its request, its ports and state, and the nodes that wait for an answer. Outputs are in its frames."""
 
     id: RunId
     workflow: Workflow

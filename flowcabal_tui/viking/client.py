@@ -389,8 +389,8 @@ def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:
     if status < 400 and not error:
         return answer
     fault = error if isinstance(error, Mapping) else {}
-    said = fault.get("message") or answer.get("detail")
-    message = _without(key, clean(_words(said) or f"HTTP {status}"))[:400]
+    reason = fault.get("message") or answer.get("detail")
+    message = _without(key, clean(_words(reason) or f"HTTP {status}"))[:400]
     raise _fault(status, _words(fault.get("code")), message)
 
 

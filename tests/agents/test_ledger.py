@@ -57,6 +57,67 @@ def test_answers_to_inquiries_count_in_the_whole_budget() -> None:
     assert joined.measure(*joined.render()) + 150 <= 600
 
 
+@pytest.mark.parametrize("inquiries", [0, 50])
+def test_the_whole_budget_is_used_to_its_last_token_and_not_beyond(inquiries: int) -> None:
+    def rendered(budget: int) -> tuple[int, int]:
+        joined = Ledger(budget, CountedTokens(JoinedTokens()), "zh", {"inquiry": 0.0, "far": 1.0})
+        joined.charge("inquiry", inquiries)
+        joined.fill("far", [passage(0, 120, at, f"manuscript/c{at}") for at in range(3)])
+        return joined.measure(*joined.render()) + inquiries, len(joined.sources())
+
+    exact, count = rendered(2_000)
+    assert count == 3
+    assert rendered(exact) == (exact, 3)
+    spent, fewer = rendered(exact - 1)
+    assert spent < exact and fewer == 2
+
+
+def test_a_text_of_all_tokens_that_are_left_goes_in_and_one_of_more_does_not() -> None:
+    roomy = ledger(1_000)
+    frame = 1_000 - roomy.left
+    roomy.fill("far", [passage(0, 120, 0)])
+    exact = frame + roomy.sources()[0].tokens
+    for budget, fits in ((exact, True), (exact - 1, False)):
+        tight = ledger(budget)
+        tight.fill("far", [passage(0, 120, 0)])
+        assert len(tight.sources()) == fits
+
+
+def test_a_text_is_shortened_further_when_its_tokens_exceed_the_estimate() -> None:
+    """The prompt has `&lt;` for each `<`, which the estimate does not count."""
+    text = "他说<<<<<<<<好。" * 40
+    tight = ledger(337)
+    space = tight.left
+    tight.fill("far", [replace(passage(0, 0, 0), text=text, end=len(text), cuttable=True)])
+    (source,) = tight.sources()
+    assert 0 < source.end < len(text) and text[source.end - 1] == "。"
+    assert source.tokens == used(tight)["far"] <= space
+
+
+def test_a_larger_budget_is_named_as_the_cure_only_where_space_was_missing() -> None:
+    joined = Ledger(600, CountedTokens(JoinedTokens()), "zh", {"far": 1.0})
+    joined.fill("far", [passage(0, 120, at, f"manuscript/c{at}") for at in range(3)])
+    assert not joined.leaves_out
+    joined.render()
+    assert joined.leaves_out, "it fitted text by text, but not as a whole"
+
+    closed = ledger(300)
+    closed.close()
+    closed.add([passage(0, 390, 0)])
+    assert closed.leaves_out, "it came after the stable texts"
+
+    shared = ledger(300)
+    shared.fill("far", [passage(0, 390, 0)])
+    shared.spend_rest()
+    assert shared.leaves_out, "it is larger than the share of its class"
+
+    twice = ledger(1_000)
+    twice.fill("far", [passage(0, 120, 0), passage(0, 120, 1)])
+    twice.spend_rest()
+    assert [(each.uri, each.rule) for each in twice.dropped()[0]] == [("manuscript/c1", "already included")]
+    assert not twice.leaves_out
+
+
 def test_what_is_given_up_gives_its_tokens_back_and_the_last_taken_goes_first() -> None:
     joined = Ledger(600, CountedTokens(JoinedTokens()), "zh", {"far": 1.0})
     joined.fill("far", [passage(0, 120, at, f"manuscript/c{at}") for at in range(3)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.agents.tokens import cut
+from flowcabal_tui.domain.manuscript import Span
 from tests.agents.fakes import FakeTokens
 
 SPEECH = (
@@ -27,3 +28,14 @@ def test_the_beginning_of_a_text_ends_with_a_sentence_or_with_a_clause_of_a_long
     assert SPEECH[: span.end].endswith("opened it.")
     span = cut(LONG, counter.count(LONG) // 2, counter)
     assert LONG[: span.end].endswith("，")
+
+
+@pytest.mark.parametrize("keep_end", [False, True])
+@pytest.mark.parametrize("text", [SPEECH, LONG, f"{LONG}{SPEECH}", f"{SPEECH} {LONG}"])
+def test_a_part_never_has_more_tokens_than_it_may(text: str, keep_end: bool) -> None:
+    counter = FakeTokens()
+    whole = counter.count(text)
+    for tokens in range(whole + 1):
+        span = cut(text, tokens, counter, keep_end=keep_end)
+        assert counter.count(text[span.start : span.end]) <= tokens
+    assert span == Span(0, len(text)), "a text that fits is not cut"

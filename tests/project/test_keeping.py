@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from flowcabal_tui.domain.errors import BindingError, Gone, ManuscriptError, ProjectReadOnly, RunError, VersionConflict
 from flowcabal_tui.domain.ids import NodeId, OutputId
+from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project import Project
@@ -331,7 +332,40 @@ async def test_an_output_that_is_kept_as_an_entity_is_of_the_kind_and_the_name_t
     assert [each.id for each in await case.project.story.entities() if each.name == "The Heron Inn"] == [inn.id]
 
 
-@pytest.mark.parametrize("keep", [{"kind": "entity"}, {"kind": "entity", "name": "x"}, {"kind": "chapter"}])
+async def test_the_name_of_an_entity_may_come_from_the_chapter_and_from_the_output_of_a_node(case: Case) -> None:
+    name = "{{chapter.number}} {{chapter.title}}: {{result_of.draft}}"
+    of_chapter = SHEET.model_copy(update={"keep": SHEET.keep.model_copy(update={"name": name})})
+    await case.project.carry_out(SaveWorkflow(of_chapter))
+    run = await case.run("sheet@1", 4, inputs=(("name", "x"),))
+    (attempt,) = (await case.view(run, "draft")).attempts
+    await case.keep(run, "draft")
+    wanted = f"4 Chapter 4 The Glove: {attempt.text}".partition("\n")[0][:60].strip()
+    (made,) = [each for each in await case.project.story.entities() if each.note == attempt.text]
+    assert (made.name, made.kind, made.by) == (wanted, "location", "agent")
+
+
+async def test_an_entity_whose_text_the_writer_wrote_is_the_writer_s(case: Case) -> None:
+    asking = SHEET.model_copy(
+        update={"nodes": (prompt("draft", "Describe {{input.name}}.", context=False, review="always"),)}
+    )
+    await case.project.carry_out(SaveWorkflow(asking))
+    edit = Decision("edit", attempt=1, text="A dark inn by the ford.")
+    run = await case.run("sheet@1", answer=lambda _question: edit, inputs=(("name", "The Heron Inn"),))
+    await case.keep(run, "draft")
+    (inn,) = [each for each in await case.project.story.entities() if each.name == "The Heron Inn"]
+    assert (inn.by, inn.note) == ("hand", "A dark inn by the ford.")
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        {"kind": "entity"},
+        {"kind": "entity", "name": "x"},
+        {"kind": "entity", "entity": "character"},
+        {"kind": "entity", "entity": "character", "name": " "},
+        {"kind": "chapter"},
+    ],
+)
 async def test_without_a_declared_entity_the_keep_is_refused_and_nothing_is_changed(
     case: Case, keep: dict[str, str]
 ) -> None:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from textual.pilot import Pilot
 
+from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.scenes import ChapterScene
@@ -251,6 +253,34 @@ async def test_the_cursor_stays_where_a_chapter_was_deleted_or_split() -> None:
         await pilot.press("j", "j", "s")
         await settle(app, pilot)
         assert app.screen.query_one(PickList).picked == f"chapter/{FIRST}", "the first part, which `m` merges again"
+
+
+async def test_scenes_that_could_not_be_read_once_are_read_at_the_next_look() -> None:
+    app, controller = Host(), Losing()
+    failures: list[ProjectError] = []
+
+    async def failing_once(chapter: ChapterId) -> tuple[ChapterScene, ...]:
+        if failures:
+            raise failures.pop()
+        return await controller.scenes(chapter)
+
+    controller.project.book.scenes = failing_once
+    async with app.run_test(size=(80, 24)) as pilot:
+        page = BrowserScreen("Book", "en", controller, FIRST)
+        await app.push_screen(page)
+        await settle(app, pilot)
+        await pilot.press("l")
+        await settle(app, pilot)
+        rows = page.query_one(PickList)
+        before = rows.option_count
+        controller.scene_count = 1
+        changed = replace(controller.project.chapter_rows[0], digest=digest("changed"))
+        controller.project.chapter_rows[0] = changed
+        failures.append(ProjectError("The disk is busy."))
+        with pytest.raises(ProjectError):
+            await page.reload()
+        await page.reload()
+        assert (failures, rows.option_count) == ([], before - 2)
 
 
 async def test_an_empty_book_can_be_opened() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.domain.proposals import Difference, ProposalFilter, ProposalId, Reason
 from flowcabal_tui.domain.story import Fact, Promise, RecordId
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
@@ -131,6 +132,24 @@ async def test_five_thousand_rows_are_read_by_the_page():
         await press(pilot, "G")
         assert (len(listed(pilot)), project.proposal_list.asked[-1]) == (2 * PAGE, (PAGE, PAGE))
         assert "5000 wait" in screen(pilot) or "5,000 wait" in screen(pilot)
+
+
+async def test_a_page_of_rows_that_could_not_be_read_once_is_read_when_the_cursor_moves():
+    failures = [ProjectError("The disk is busy.")]
+
+    class FailingOnce(FakeProject):
+        async def proposals(self, where, offset=0, limit=PAGE):
+            if offset and failures:
+                raise failures.pop()
+            return await super().proposals(where, offset, limit)
+
+    project = filled(FailingOnce())
+    many(project, 3 * PAGE)
+    async with opened(page(project)) as pilot:
+        await press(pilot, "G")
+        assert (len(listed(pilot)), failures) == (PAGE, [])
+        await press(pilot, "k")
+        assert len(listed(pilot)) == 2 * PAGE
 
 
 async def test_opening_five_thousand_rows_takes_the_steps_of_one_page():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.versions import StaleMark
+from flowcabal_tui.domain.versions import NodeVersion, StaleMark
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.examples import example
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged, RunStateChanged, RunWorkflow
@@ -20,6 +22,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.workflows.data_editor import DataEditor, as_yaml
 from flowcabal_tui.tui.workflows.params_form import ParamsForm
 from flowcabal_tui.tui.workflows.rows import NodeMarks, ShownState, row_label
@@ -275,6 +278,30 @@ async def test_versions_are_compared_selected_frozen_and_written(tmp_path: Path)
         assert [type(each) for each in project.sent if isinstance(each, wishes)] == list(wishes)
         await pressed(pilot, "escape")
         assert isinstance(pilot.app.screen, WorkspaceScreen)
+
+
+async def test_a_version_that_could_not_be_read_once_is_read_the_next_time(tmp_path: Path) -> None:
+    failures = [ProjectError("The disk is busy.")]
+
+    class FailingOnce(FakeProject):
+        async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
+            if failures and versions[0].number == 1:
+                raise failures.pop()
+            return await super().texts(versions)
+
+    project = FailingOnce()
+    async with workspace(project, tmp_path, SMALL) as pilot:
+        pane = await at_workflow(pilot)
+        pane.follow(books.DRAFT)
+        await pressed(pilot, "o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, NodeVersionsScreen))
+        await pressed(pilot, "j")
+        await calm(pilot)
+        shown_text = pilot.app.screen.query_one("#text", StreamView)
+        assert (failures, shown_text.text) == ([], project.words.second_draft)
+        await pressed(pilot, "k", "j")
+        await calm(pilot)
+        assert shown_text.text == project.words.first_draft
 
 
 async def test_what_is_out_of_date_or_frozen_has_a_word_and_a_sign(tmp_path: Path) -> None:

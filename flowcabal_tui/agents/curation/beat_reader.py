@@ -94,7 +94,7 @@ def beat_questions(
 def beat_advice(
     chapter: PlannedChapter, answered: Sequence[tuple[BeatQuestion, BeatAnswers | None]]
 ) -> tuple[BeatAdvice, ...]:
-    """The advice on each beat; None stands for an answer that cannot be read.
+    """The advice on each beat; None: the answer cannot be read.
 
     A beat is brought where a quotation of it is in the text, and not found where every question about it says so.
     Everything else was not checked.

@@ -30,7 +30,7 @@ LIKELY_CALLS: Final = 8
 _LIKELY_ANSWER: Final = 600
 """Tokens."""
 _INPUT: Final = "1"
-"""Stands in for each input of a run."""
+"""The value of each input of a run in a quote."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ _KINDS: Final[Mapping[SearchPlace, tuple[SearchKind, ...]]] = {
 }
 _MOST_HITS: Final = 12
 _SUMMARY: Final = 1_500
-"""Characters of a chapter that stand for its summary while it has none."""
+"""Characters of a chapter that are used while it has no summary."""
 _MOST_SOURCES: Final = 40
 _NODE: Final = NodeId("conversation")
 

@@ -147,10 +147,10 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             if self._seen and not again
             else {}
         )
-        self._seen = seen
         for status in seen.chapters:
             if status.chapter.id in self._scenes and status.chapter.digest != texts.get(status.chapter.id):
                 self._scenes[status.chapter.id] = await self._controller.project.book.scenes(status.chapter.id)
+        self._seen = seen  # last: when the scenes could not be read, the next look reads them again
         self._fill(cursor)
 
     def _fill(self, cursor: str | None = None) -> None:

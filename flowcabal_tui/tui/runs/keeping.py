@@ -13,6 +13,7 @@ from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _, sentences
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.project import Project
+from flowcabal_tui.project.words import inner_title
 from flowcabal_tui.protocol.book import PersistOutput
 from flowcabal_tui.protocol.revision import LockChapters
 from flowcabal_tui.tui.runs.output import OutputPane
@@ -32,22 +33,23 @@ class KeepController:
 
     @on_request(OutputPane.KeepRequested, group="keep", exclusive=True)
     async def keep_and_show(self, run: RunId, node: NodeId, attempt: int) -> None:
-        """Keeps an attempt, for the open chapter if its run was for none, and shows the manuscript."""
+        """Keeps an attempt and shows the manuscript."""
         if words := await self.keep(run, node, attempt, self._view.chapter):
             self._view.show_pane("manuscript")
             self._screen.notify(words, markup=False)
 
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
-        """Keeps an attempt as its workflow declares. Returns a sentence on where it was stored; "" when it was not
-        kept."""
-        kept_run = await self._project.runs.summaries(1, RunFilter(run=run))
-        target = kept_run[0].chapter if kept_run else chapter
+        """Keeps an attempt as its workflow declares, for the chapter of its run; if that was for none, the writer is
+        asked whether it belongs to `chapter`. Returns a sentence on where it was stored; "" when it was not kept."""
         workflow = await self._project.runs.run_workflow(run)
+        own = [each.chapter for each in await self._project.runs.summaries(1, RunFilter(run=run)) if each.chapter]
+        target = own[0] if own else chapter if workflow.keep.kind in CHAPTER_KEEPS else None
         place = await self._chapter(target)
-        if place is not None and workflow.keep.kind == "chapter":
-            if not await self._is_meant_for(workflow, node, place):
+        if place is not None and workflow.keep.kind in CHAPTER_KEEPS:
+            if not await self._is_meant_for(workflow, node, place, is_own=bool(own)):
                 return ""
-            if workflow.keep.mode == "replace" and not await self._may_replace(place, run, node, number):
+            replaces = workflow.keep.kind == "chapter" and workflow.keep.mode == "replace"
+            if replaces and not await self._may_replace(place, run, node, number):
                 return ""
         partial = await self._is_cut_off(run, node, number)
         if partial:
@@ -83,15 +85,20 @@ class KeepController:
     async def _chapter(self, chapter: ChapterId | None) -> Chapter | None:
         return next((item for item in await self._project.book.chapters() if item.id == chapter), None)
 
-    async def _is_meant_for(self, workflow: Workflow, node: NodeId, place: Chapter) -> bool:
-        """Asks first if other steps build on this one: it is then more often a plan or a draft than a chapter."""
+    async def _is_meant_for(self, workflow: Workflow, node: NodeId, place: Chapter, *, is_own: bool) -> bool:
+        """Asks first if the run was for no chapter (`is_own` is False), or if other steps build on this one: it is then
+        more often a plan or a draft than a chapter."""
         needs = dependencies(workflow)
         later = [item.title for item in workflow.nodes if node in needs.get(item.id, ())]
-        if not later:
+        doubts = [] if is_own else [_("Its run was for no chapter; this one is open.")]
+        if later and workflow.keep.kind == "chapter":
+            words = _("Later steps build on it ({names}); usually the last one is kept.")
+            doubts.append(words.format(names=_(", ").join(later)))
+        if not doubts:
             return True
-        title = _("Keep {node} as the text of chapter {n}?").format(node=workflow.node(node).title, n=place.position)
-        words = _("Later steps build on it ({names}); usually the last one is kept.").format(names=_(", ").join(later))
-        agreed: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, words))
+        named = next((each.title for each in workflow.nodes if each.id == node), inner_title(node))
+        title = _("Keep {node} as the text of chapter {n}?").format(node=named, n=place.position)
+        agreed: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, sentences(*doubts)))
         return agreed
 
     async def _may_replace(self, place: Chapter, run: RunId, node: NodeId, number: int) -> bool:

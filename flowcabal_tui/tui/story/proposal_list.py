@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.locale import _
@@ -100,6 +101,14 @@ class ProposalList(PickList):
         self._listed |= {each.id: each for each in fresh}
         self._requested = len(self._listed)
         self.add_options([Option(self._row(each), id=each.id) for each in fresh])
+
+    async def await_more(self, reading: Awaitable[None]) -> None:
+        """Awaits the addition of rows; after an error they are requested again when the cursor moves."""
+        try:
+            await reading
+        except FlowCabalError:
+            self._requested = len(self._listed)
+            raise
 
     def mark_row(self) -> None:
         """Marks the row under the cursor or removes its mark, and moves to the next one."""

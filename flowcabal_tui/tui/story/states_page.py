@@ -47,7 +47,7 @@ class StatesPage(FilteredPage):
     def read_more(self, message: ProposalList.MoreWanted) -> None:
         """Loads further rows after the cursor."""
         message.stop()
-        self.work(self.add_more(message.offset))
+        self.work(self.rows.await_more(self.add_more(message.offset)))
 
     @on(PaneChosen)
     def choose_states(self, message: PaneChosen) -> None:

@@ -67,7 +67,7 @@ class StreamView(ScrollView, can_focus=True):
         last=True,
     )
 
-    measure = 10_000  # columns of a row at most; rows stand in the middle of a wider view
+    measure = 10_000  # columns of a row at most; rows are centred in a wider view
 
     def __init__(
         self,

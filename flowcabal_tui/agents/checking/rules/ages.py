@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText, RuleFinding
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
-from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_told
+from flowcabal_tui.agents.checking.rules.values import NarratedValue, clashes, same_named
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
@@ -58,7 +58,7 @@ _PAST_EN: Final = late(
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per age."""
-    for clash in clashes(draft, book, ages, _disagree, _LEAST, same_told):
+    for clash in clashes(draft, book, ages, _disagree, _LEAST, same_named):
         message = _("This age does not agree with the one given before.")
         yield clash.finding("quantitative mismatch", message)
 

@@ -56,8 +56,8 @@ class Kin:
 
 def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """Yields one finding per statement, with the last earlier one that contradicts it, unless an earlier one agrees."""
-    told = ((kin, chapter.sentence_at(kin.start)) for chapter, kin in book.each(kinship))
-    earlier = [*_recorded(book), *told]
+    narrated = ((kin, chapter.sentence_at(kin.start)) for chapter, kin in book.each(kinship))
+    earlier = [*_recorded(book), *narrated]
     for now in kinship(draft)[:_MOST]:
         against = [(before, source) for before, source in earlier if _same(now.who, before.who)]
         if against and not any(_agree(now, before) for before, _source in against):

@@ -57,7 +57,7 @@ _AS_ONE: Final = 3.0
 """Weight of both places having the same person as subject."""
 
 _DECLARED: Final = 100.0
-_TOLD: Final = 50.0
+_CERTAIN: Final = 50.0
 _BESIDE, _SHARE = 2.5, 0.8
 """Maximum weight of a person who is named near both places, and the factor on the rarity of the name."""
 _MOST, _COMPARED = 60, 4_000
@@ -70,10 +70,10 @@ _CLOSE: Final = {"zh": 40, "en": 160}
 _NEARBY: Final = 400
 _ROLES: Final = word_list("roles.zh")
 """Words for roles that are found as names and that many people share."""
-_TOLD_WORDS: Final = word_table("rules", "ages")
+_BETWEEN_WORDS: Final = word_table("rules", "ages")
 _BETWEEN: Final = {
-    "zh": late(rf"(?:{alternatives(_TOLD_WORDS['told_zh'])}){{0,5}}"),
-    "en": late(rf"(?: ?(?:{alternatives(_TOLD_WORDS['told_en'])})){{0,6}} ?"),
+    "zh": late(rf"(?:{alternatives(_BETWEEN_WORDS['told_zh'])}){{0,5}}"),
+    "en": late(rf"(?: ?(?:{alternatives(_BETWEEN_WORDS['told_en'])})){{0,6}} ?"),
 }
 
 
@@ -175,7 +175,7 @@ class ValueContext:
     """The words of its own sentence."""
     about: EntityId | None
     named: frozenset[EntityId]
-    told_of: EntityId | None
+    preceding: EntityId | None
     """The person whose name comes directly before the value; None if no name does."""
 
 
@@ -197,13 +197,13 @@ def _place(narrated: NarratedText, value: NarratedValue, book: EarlierBook) -> V
             ),
             book.subject(narrated, value.start),
             frozenset(hit.entity for hit in book.hits_within(narrated, value.start - _NEARBY, value.end + _NEARBY)),
-            _told_of(narrated, value, book),
+            _preceding(narrated, value, book),
         )
     found: ValueContext = known[key]
     return found
 
 
-def _told_of(narrated: NarratedText, value: NarratedValue, book: EarlierBook) -> EntityId | None:
+def _preceding(narrated: NarratedText, value: NarratedValue, book: EarlierBook) -> EntityId | None:
     between = _BETWEEN["zh" if narrated.language.startswith("zh") else "en"]
     for hit in reversed(book.hits_within(narrated, value.start - _NEARBY, value.start)):
         if hit.end <= value.start and narrated.narration[hit.start] != BLANK:
@@ -223,13 +223,13 @@ def same_subject(one: ValueContext, other: ValueContext, book: EarlierBook) -> f
     return about + sum(shared(one.near, other.near, book).values())
 
 
-def same_told(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
+def same_named(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
     """A score like `same_subject`; if a name directly precedes both values, certain for one person and 0 for two.
 
     The name of a main character is in every chapter, so it says little by itself.
     """
-    if one.told_of is not None and other.told_of is not None:
-        return _TOLD if one.told_of == other.told_of else 0.0
+    if one.preceding is not None and other.preceding is not None:
+        return _CERTAIN if one.preceding == other.preceding else 0.0
     return same_subject(one, other, book)
 
 
