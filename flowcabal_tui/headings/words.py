@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 
 def alternatives(table: str, name: str) -> str:
@@ -19,4 +19,4 @@ def words_of(table: str, name: str) -> list[str]:
 
 @cache
 def _tables() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))

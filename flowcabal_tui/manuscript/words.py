@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 
 def word_table(name: str) -> dict[str, str]:
@@ -14,4 +14,4 @@ def word_table(name: str) -> dict[str, str]:
 
 @cache
 def _tables() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from flowcabal_tui.domain.errors import Gone, ProjectError, VersionConflict
@@ -207,6 +207,9 @@ STEPS = st.lists(
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
+@example(steps=[("keep", "甲", mode) for mode in ("replace", "append")] + [
+    ("forget", "甲", "replace"), ("forget", "甲", "append"), ("keep", "甲", "append"), ("forget", "甲", "replace"),
+])  # fmt: skip
 def test_whatever_was_done_before_keeping_twice_is_keeping_once(steps, tmp_path_factory, clock):
     async def scenario():
         store = await Store.open(tmp_path_factory.mktemp("book"), clock=clock, language="zh")

@@ -18,6 +18,7 @@ from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.store.file.connection import Writer, open_writable
+from flowcabal_tui.store.file.replaced import UnwatchedFile
 from tests.waiting import PATIENCE
 
 LOOP = """
@@ -43,7 +44,7 @@ asyncio.run(main())
 
 @pytest.fixture
 async def writer(tmp_path):
-    writer = Writer(open_writable(tmp_path / "x.db", network=False))
+    writer = Writer(open_writable(tmp_path / "x.db", network=False), "FULL", UnwatchedFile())
     yield writer
     await writer.close()
 
@@ -96,7 +97,7 @@ async def test_a_cancelled_caller_does_not_stop_the_work(writer):
 
 
 async def test_closing_does_all_that_waits(tmp_path):
-    writer = Writer(open_writable(tmp_path / "x.db", network=False))
+    writer = Writer(open_writable(tmp_path / "x.db", network=False), "FULL", UnwatchedFile())
     for number in range(500):
         writer.post(put(f"{number:03}"))
     await writer.close()

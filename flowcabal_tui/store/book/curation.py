@@ -31,6 +31,12 @@ from flowcabal_tui.store.rows.texts import NewVersion, append_version, chapter_n
 
 CURATED: Final = "id, kind, mode, chapter, digest, tags, at, run, node, attempt, version, deleted"
 _META: Final[dict[KeepKind, str]] = {"outline": "meta/outline", "note": "meta/notes"}
+_IN_USE: Final = """SELECT part, version.mode, author FROM version LEFT JOIN curated ON curated.id=output
+    WHERE version.subject=? AND version.mode<>'replay' AND NOT coalesce(deleted, 0)
+        AND (output IS NULL OR NOT EXISTS (SELECT 1 FROM version AS later WHERE later.subject=version.subject
+            AND later.output=version.output AND later.number>version.number))
+    ORDER BY version.number"""
+"""The parts of a text. An output that was kept again counts once, at the place of its last keep."""
 _SUPERSEDED: Final = """SELECT 1 FROM version JOIN curated ON curated.id=output AND NOT deleted
     WHERE version.subject=:subject AND version.mode='replace' AND output<>:output
         AND version.number>(SELECT max(number) FROM version WHERE subject=:subject AND output=:output)"""
@@ -126,11 +132,7 @@ def _replay(
 ) -> ChapterVersion:
     text = ""
     author: Author = "human"
-    for part, mode, author_of_part in connection.execute(
-        "SELECT part, version.mode, author FROM version LEFT JOIN curated ON curated.id=output"
-        " WHERE version.subject=? AND version.mode<>'replay' AND NOT coalesce(deleted, 0) ORDER BY version.number",
-        (subject,),
-    ):
+    for part, mode, author_of_part in connection.execute(_IN_USE, (subject,)):
         kept = get_text(connection, Digest(part))
         text, author = _joined(text, kept) if mode == "append" else kept, author_of_part
     position = next((at.position for at in chapters_now(connection) if at.id == chapter), 0)
