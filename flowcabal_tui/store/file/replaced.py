@@ -103,7 +103,7 @@ class OpenFile:
             self._connection.execute(f"{STAMP}={self._pending}")
 
     def committed(self) -> None:
-        """After a transaction with `stamp`; `look` is to follow."""
+        """After a transaction with `stamp` is committed."""
         self._is_stamped, self._pending = True, 0
 
     def release(self) -> None:
