@@ -113,11 +113,14 @@ def _bodies(params: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _edge(document: Json, finding: Problem) -> tuple[list[Any], int] | None:
-    """The list that holds the edge of a finding, and its place in it."""
+    """The list that holds the edge of a finding, and its place in it; None when the name of a branch is no path."""
     holder: Any = document
     if finding.node:
         holder = next(_nodes_at(document.get("nodes"), finding.node), {}).get("params")
-    *way, number = paths.parse(finding.field).parts
+    try:
+        *way, number = paths.parse(finding.field).parts
+    except BindingError:
+        return None
     for part in way:
         holder = _part(holder, part)
     return (holder, number) if isinstance(holder, list) and isinstance(number, int) and number < len(holder) else None

@@ -6,7 +6,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from flowcabal_tui.domain.workflow import Workflow
@@ -187,6 +187,10 @@ def test_any_document_gives_findings_and_stays_as_it_is(document):
 
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(DOCUMENTS)
+@example({"id": "w", "nodes": [{"id": "a", "kind": "parallel", "params": {"branches": {"\x1b[2J": {
+    "nodes": [{"id": "a", "kind": "condition", "params": {"kind": "equals"}}],
+    "edges": [{"source": "a", "target": "a"}],
+}}}}], "edges": []})  # fmt: skip
 def test_fixing_never_adds_an_error_of_the_same_kind_and_is_done_at_once(document):
     found = check_document(document)
     if any(finding.code == "INVALID_SCHEMA" for finding in found):
