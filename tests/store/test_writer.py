@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
 import signal
@@ -18,7 +19,7 @@ from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.store.file.connection import Writer, open_writable
-from flowcabal_tui.store.file.replaced import UnwatchedFile
+from flowcabal_tui.store.file.replaced import LOOK_SECONDS, UnwatchedFile
 from tests.waiting import PATIENCE
 
 LOOP = """
@@ -94,6 +95,23 @@ async def test_a_cancelled_caller_does_not_stop_the_work(writer):
     await asyncio.sleep(0)
     task.cancel()
     assert await writer.do(keys) == ["a"]
+
+
+class FailingFile(UnwatchedFile):
+    """On a disk that answers no question about its files."""
+
+    def look(self) -> None:
+        raise OSError(errno.EIO, "the disk failed")
+
+
+async def test_a_disk_that_fails_between_two_transactions_ends_no_writer(tmp_path):
+    writer = Writer(open_writable(tmp_path / "x.db", network=False), "FULL", FailingFile())
+    await writer.do(put("a"))
+    await asyncio.sleep(5 * LOOK_SECONDS)
+    assert writer._thread.is_alive()
+    await writer.do(put("b"))
+    assert await writer.do(keys) == ["a", "b"]
+    await writer.close()
 
 
 async def test_closing_does_all_that_waits(tmp_path):

@@ -183,7 +183,7 @@ class Writer:
         try:
             return self._queue.get(timeout=LOOK_SECONDS)
         except Empty:
-            with contextlib.suppress(DiskFull):  # the next transaction is refused
+            with contextlib.suppress(DiskFull, OSError, *ERRORS):  # the next transaction is refused
                 self._file.look()
             return self._queue.get()
 
